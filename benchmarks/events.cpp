@@ -73,7 +73,7 @@ void record_wait_thread_queue(benchmark::State& state) {
 
 /// A chain through two streams: each launch waits for the one before it, on the other stream.
 void hand_over_chain(benchmark::State& state) {
-  constexpr int hand_overs = 2'000;
+  constexpr int hand_overs = 400;
   const hal::Stream streams[2] = {host().create_stream(), host().create_stream()};
   const hal::Event events[2] = {host().create_event(), host().create_event()};
   report_median(state, 20, [&] {
@@ -113,7 +113,7 @@ void hand_over_single(benchmark::State& state) {
 /// Two threads that take turns; `Turn` is how they tell each other.
 template <typename Turn>
 void hand_over_threads(benchmark::State& state) {
-  constexpr int hand_overs = 2'000;
+  constexpr int hand_overs = 400;
   report_median(state, 20, [] {
     Turn turn;
     std::thread other([&] {

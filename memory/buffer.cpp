@@ -68,7 +68,7 @@ BufferState::~BufferState() {
   if (data_ == nullptr || !spi::usable()) return;
   try {
     if (home_ != nullptr) other_uses_.push_back({home_, home_->enqueued()});
-    memory::memory_of(*device_).release(kind_, data_, other_uses_);
+    memory::memory_of(*device_).release(kind_, data_, bytes_, other_uses_);
   } catch (const std::exception& error) {
     log::write(log::Level::error, fmt::format("a buffer is lost: {}", error.what()));
   }
@@ -142,7 +142,7 @@ BufferView Buffer::keep_alive() const noexcept {
 void Buffer::record_use(const Stream& stream) const {
   if (state_ == nullptr) return;
   if (!stream) {
-    throw Error(Errc::invalid_argument, "Buffer::record_use",
+    throw Error(Errc::invalid_state, "Buffer::record_use",
                 "the stream is empty; make one with Device::create_stream", state_->device()->id());
   }
   state_->record_use(stream.state()->shared_from_this());
@@ -164,7 +164,7 @@ void require_device(const std::shared_ptr<detail::DeviceState>& device) {
 Buffer Device::allocate_bytes(std::size_t bytes, const Stream& stream) const {
   require_device(state_);
   if (!stream) {
-    throw Error(Errc::invalid_argument, "Device::allocate",
+    throw Error(Errc::invalid_state, "Device::allocate",
                 "the stream is empty; make one with Device::create_stream", id());
   }
   if (&stream.state()->device() != state_.get()) {
@@ -173,7 +173,8 @@ Buffer Device::allocate_bytes(std::size_t bytes, const Stream& stream) const {
                             stream.state()->device().id(), id()),
                 id());
   }
-  return Buffer(std::make_shared<detail::BufferState>(state_, bytes, stream.state()->shared_from_this()));
+  return Buffer(
+      std::make_shared<detail::BufferState>(state_, bytes, stream.state()->shared_from_this()));
 }
 
 Buffer Device::allocate_bytes(std::size_t bytes, const AllocationOptions& options) const {

@@ -87,14 +87,14 @@ void* DeviceMemory::allocate(std::size_t bytes, const AllocationOptions& options
 }
 
 void DeviceMemory::release(void* address, std::span<const detail::StreamPoint> uses) {
-  release(MemoryKind::device, address, uses);
+  release(MemoryKind::device, address, 0, uses);
 }
 
-void DeviceMemory::release(MemoryKind kind, void* address,
+void DeviceMemory::release(MemoryKind kind, void* address, std::size_t bytes,
                            std::span<const detail::StreamPoint> uses) {
   spi::require_usable("Allocator::release");
   const spi::ScopedSpan span(trace::Kind::release, device_.id(),
-                             uses.empty() ? 0 : id_of(uses.front().stream.get()));
+                             uses.empty() ? 0 : id_of(uses.front().stream.get()), bytes);
   pool(kind).release(address, uses);
 }
 

@@ -49,7 +49,8 @@ class DeviceMemory final : public Allocator {
 
   /// Memory of any kind, usable at once and from any stream.
   [[nodiscard]] void* allocate(std::size_t bytes, const AllocationOptions& options);
-  void release(MemoryKind kind, void* address, std::span<const detail::StreamPoint> uses);
+  void release(MemoryKind kind, void* address, std::size_t bytes,
+               std::span<const detail::StreamPoint> uses);
 
  private:
   [[nodiscard]] SizeClassPool& pool(MemoryKind kind) noexcept;

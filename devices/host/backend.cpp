@@ -4,12 +4,14 @@
 #include "commands.hpp"
 #include "device.hpp"
 #include "device_set.hpp"
+#include "exit_guard.hpp"
 #include "memory.hpp"
 #include "numa.hpp"
 #include "signal.hpp"
 #include "stream.hpp"
 #include "topology.hpp"
 
+#include <hal/config.hpp>
 #include <hal/detail/closure.hpp>
 
 #include <tbb/version.h>
@@ -43,7 +45,7 @@ hal_status out_of_queue_memory(hal_failure* failure) noexcept {
   return HAL_STATUS_OUT_OF_MEMORY;
 }
 
-/// Devices that are open, for `quiesce`.
+/// Every device there has been, for `quiesce`.
 struct OpenDevices {
   std::mutex mutex;
   std::vector<HostDevice*> devices;
@@ -102,10 +104,9 @@ hal_status device_describe(int32_t index, hal_device_description* out, hal_failu
 hal_status device_open(int32_t index, hal_device_handle* out, hal_failure* failure) {
   return detail::guarded(failure, [&] {
     const DeviceShare share = device_shares().at(static_cast<std::size_t>(index));
-    std::unique_ptr<NumaBinding> binding;
-    if (share.node) binding = std::make_unique<NumaBinding>(*share.node);
-    auto device = std::make_unique<HostDevice>(index, share.cores, std::move(binding),
+    auto device = std::make_unique<HostDevice>(index, share, config::boolean("HAL_HOST_HUGE_PAGES"),
                                                take_installed_executor(), *services);
+    guard_exit();
     OpenDevices& open = open_devices();
     const std::lock_guard guard(open.mutex);
     open.devices.push_back(device.get());
@@ -113,14 +114,8 @@ hal_status device_open(int32_t index, hal_device_handle* out, hal_failure* failu
   });
 }
 
-void device_close(hal_device_handle handle) {
-  HostDevice* device = &device_of(handle);
-  {
-    OpenDevices& open = open_devices();
-    const std::lock_guard guard(open.mutex);
-    std::erase(open.devices, device);
-  }
-  delete device;
+void device_close(hal_device_handle) {
+  // Kept, idle and quiesced: a thread that did not know of the end may still be inside a call.
 }
 
 hal_status memory_info(hal_device_handle, size_t* free_bytes, size_t* total_bytes, hal_failure*) {
@@ -134,14 +129,14 @@ hal_status memory_info(hal_device_handle, size_t* free_bytes, size_t* total_byte
 
 hal_status memory_allocate(hal_device_handle device, const hal_allocation* request, void** out,
                            hal_failure* failure) {
-  *out = allocate(*request, device_of(device).binding());
+  *out = allocate(*request, device_of(device).memory());
   if (*out != nullptr) return HAL_STATUS_OK;
   detail::copy_text(failure->message, "the system has no memory of that size");
   return HAL_STATUS_OUT_OF_MEMORY;
 }
 
-void memory_free(hal_device_handle, const hal_allocation* request, void* address) {
-  release(*request, address);
+void memory_free(hal_device_handle device, const hal_allocation* request, void* address) {
+  release(*request, device_of(device).memory(), address);
 }
 
 // ---- streams -------------------------------------------------------------------------------
@@ -168,17 +163,29 @@ hal_status own_stream(hal_failure* failure) noexcept {
   return HAL_STATUS_INVALID_STATE;
 }
 
+hal_status status_of(Waited waited, hal_failure* failure) noexcept {
+  if (waited == Waited::completed) return HAL_STATUS_OK;
+  if (waited == Waited::timed_out) return HAL_STATUS_TIMEOUT;
+  detail::copy_text(failure->message,
+                    "HAL was shut down, so the work waited for will never run: shut it down after "
+                    "the last wait");
+  return HAL_STATUS_INVALID_STATE;
+}
+
 hal_status stream_synchronize(hal_stream_handle handle, int64_t timeout_ns, hal_failure* failure) {
   HostStream& stream = stream_of(handle);
   if (stream.runs_on_this_thread()) return own_stream(failure);
-  if (!stream.wait(stream.enqueued(), timeout_ns)) return HAL_STATUS_TIMEOUT;
+  const hal_status waited = status_of(stream.wait(stream.enqueued(), timeout_ns), failure);
+  if (waited != HAL_STATUS_OK) return waited;
   return report(stream.failure(), failure);
 }
 
 hal_status stream_reset_error(hal_stream_handle handle, hal_failure* failure) {
   HostStream& stream = stream_of(handle);
   if (stream.runs_on_this_thread()) return own_stream(failure);
-  stream.wait(stream.enqueued(), HAL_TIMEOUT_INFINITE);
+  const hal_status waited =
+      status_of(stream.wait(stream.enqueued(), HAL_TIMEOUT_INFINITE), failure);
+  if (waited != HAL_STATUS_OK) return waited;
   stream.forget_failure();
   return HAL_STATUS_OK;
 }
@@ -268,7 +275,8 @@ hal_status event_synchronize(hal_event_handle event, int64_t timeout_ns, hal_fai
   HostStream& stream = signal->stream();
   if (!signal->done()) {
     if (stream.runs_on_this_thread()) return own_stream(failure);
-    if (!stream.wait(signal->sequence(), timeout_ns)) return HAL_STATUS_TIMEOUT;
+    const hal_status waited = status_of(stream.wait(signal->sequence(), timeout_ns), failure);
+    if (waited != HAL_STATUS_OK) return waited;
   }
   return report(signal->failure(), failure);
 }
@@ -296,7 +304,7 @@ void quiesce() {
     devices = open.devices;
   }
   for (HostDevice* device : devices)
-    device->scheduler().quiesce();
+    device->quiesce();
 }
 
 constexpr hal_backend table = {

@@ -108,7 +108,7 @@ hal_status LaunchCommand::run(HostStream& stream, hal_failure& failure) {
   const std::size_t rows = saturating_product(extent_[0], extent_[1]);
   const std::size_t items = saturating_product(rows, extent_[2]);
   const int threads = loops.concurrency();
-  if (items <= grain_ || threads == 1) {
+  if (items <= grain_) {
     constexpr std::size_t begin[3] = {0, 0, 0};
     return run_(payload_.object(), begin, extent_, &failure);
   }

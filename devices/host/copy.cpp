@@ -62,7 +62,7 @@ void for_each_line(HostExecutor& loops, const Shape& shape, Line&& line) noexcep
       },
       &context};
   const std::size_t units = rows * pieces;
-  if (shape.width * rows <= serial_bytes || loops.concurrency() == 1) {
+  if (shape.width * rows <= serial_bytes) {
     body.run(body.context, 0, units);
   } else {
     const std::size_t grain =

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace hal::host {
 
@@ -30,22 +31,27 @@ std::string_view base_name(const char* path) noexcept {
 
 }  // namespace
 
-HostDevice::HostDevice(int index, int cores, std::unique_ptr<NumaBinding> binding,
+HostDevice::HostDevice(int index, const DeviceShare& share, bool huge_pages,
                        std::shared_ptr<HostExecutor> executor, const hal_services& services)
     : index_(index),
       services_(services),
-      binding_(std::move(binding)),
+      binding_(share.node ? std::make_unique<NumaBinding>(*share.node) : nullptr),
+      memory_{huge_pages, binding_.get()},
       executor_(std::move(executor)),
-      arena_(cores, binding_.get()),
+      arena_(share.cores, binding_.get()),
       scheduler_(*this, arena_) {}
 
-HostDevice::~HostDevice() {
-  // After hal::shutdown, handles may be left that will never be used again. Events first: their
-  // signals refer to streams.
-  while (!events_.empty())
-    delete *events_.begin();
-  while (!streams_.empty())
-    (*streams_.begin())->drop_ref();
+void HostDevice::quiesce() noexcept {
+  scheduler_.quiesce();
+  // The lock is not for sleeping under; a stream that ends meanwhile has no waiters.
+  std::vector<Ref<HostStream>> streams;
+  {
+    const std::lock_guard guard(lock_);
+    for (HostStream* stream : streams_)
+      if (stream->try_add_ref()) streams.push_back(Ref<HostStream>::adopt(stream));
+  }
+  for (const Ref<HostStream>& stream : streams)
+    stream->release_waiters();
 }
 
 void HostDevice::add(HostEvent& event) {

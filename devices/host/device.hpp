@@ -2,7 +2,9 @@
 #pragma once
 
 #include "command_queue.hpp"
+#include "device_set.hpp"
 #include "executor.hpp"
+#include "memory.hpp"
 #include "scheduler.hpp"
 #include "spin_lock.hpp"
 
@@ -22,11 +24,9 @@ class NumaBinding;
 /// One host device: its workers, its streams, its place on the machine.
 class HostDevice {
  public:
-  /// `executor`: runs the loops instead of the device's own arena; may be null. `binding` may be
-  /// null.
-  HostDevice(int index, int cores, std::unique_ptr<NumaBinding> binding,
+  /// `executor`: runs the loops instead of the device's own arena; may be null.
+  HostDevice(int index, const DeviceShare& share, bool huge_pages,
              std::shared_ptr<HostExecutor> executor, const hal_services& services);
-  ~HostDevice();
   HostDevice(const HostDevice&) = delete;
   HostDevice& operator=(const HostDevice&) = delete;
 
@@ -35,13 +35,16 @@ class HostDevice {
   [[nodiscard]] HostExecutor& loops() noexcept { return executor_ ? *executor_ : arena_; }
   [[nodiscard]] Scheduler& scheduler() noexcept { return scheduler_; }
   [[nodiscard]] ChunkPool& chunks() noexcept { return chunks_; }
-  [[nodiscard]] const NumaBinding* binding() const noexcept { return binding_.get(); }
+  [[nodiscard]] const MemoryPolicy& memory() const noexcept { return memory_; }
 
-  /// Every object of the device is known to it, and ends with it at the latest.
+  /// Every object of the device is known to it.
   void add(HostStream& stream);
   void remove(HostStream& stream) noexcept;
   void add(HostEvent& event);
   void remove(HostEvent& event) noexcept;
+
+  /// From now on nothing queued is begun; waits for it end. Waits for what runs.
+  void quiesce() noexcept;
 
   [[nodiscard]] bool tracing() const noexcept { return services_.tracing() != 0; }
   void trace(hal_span span, const HostStream& stream, std::uint64_t sequence,
@@ -54,6 +57,7 @@ class HostDevice {
   const int index_;
   const hal_services& services_;
   std::unique_ptr<NumaBinding> binding_;
+  MemoryPolicy memory_;
   std::shared_ptr<HostExecutor> executor_;
   ChunkPool chunks_;
   Arena arena_;

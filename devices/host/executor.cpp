@@ -17,6 +17,17 @@ namespace {
 /// The arena whose loops or workers the calling thread is inside of.
 thread_local const Arena* inside = nullptr;
 
+class Entry {
+ public:
+  explicit Entry(const Arena* arena) noexcept : outer_(std::exchange(inside, arena)) {}
+  ~Entry() { inside = outer_; }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  const Arena* outer_;
+};
+
 /// A loop that several threads share: each takes pieces until none is left. Pieces shrink as the
 /// rest does, so that few are taken and all threads end together.
 class SharedLoop {
@@ -82,11 +93,12 @@ Arena::Arena(int cores, NumaBinding* binding)
   if (binding != nullptr) binding->observe(arena_);
 }
 
+bool Arena::entered() noexcept { return inside != nullptr; }
+
 void Arena::submit(void (*task)(void*) noexcept, void* context) noexcept {
   arena_.enqueue([this, task, context] {
-    const Arena* const outer = std::exchange(inside, this);
+    const Entry entry(this);
     task(context);
-    inside = outer;
   });
 }
 
@@ -105,7 +117,12 @@ void Arena::parallel_for(std::size_t count, std::size_t grain, Body body) {
     arena_.execute([&] {
       tbb::this_task_arena::isolate([&] {
         tbb::parallel_for(
-            0, threads, [&](int) { loop.run(); }, tbb::simple_partitioner());
+            0, threads,
+            [&](int) {
+              const Entry entry(this);
+              loop.run();
+            },
+            tbb::simple_partitioner());
       });
     });
     loops_.fetch_sub(1, std::memory_order_relaxed);

@@ -26,6 +26,9 @@ class Arena final : public HostExecutor {
   /// Runs `task(context)` on a worker some time soon.
   void submit(void (*task)(void*) noexcept, void* context) noexcept;
 
+  /// Whether the calling thread is running a task of any arena.
+  [[nodiscard]] static bool entered() noexcept;
+
   /// Whether a loop is being shared out: a worker with nothing to do should join it.
   [[nodiscard]] bool wants_workers() const noexcept {
     return loops_.load(std::memory_order_relaxed) > 0;

@@ -20,8 +20,9 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{2} * 1024 * 1024;
 constexpr std::size_t least_alignment = 64;
 
-bool in_huge_pages(const hal_allocation& request) noexcept {
-  return request.huge_pages != 0 && request.bytes >= huge_page && request.alignment <= huge_page;
+bool in_huge_pages(const hal_allocation& request, const MemoryPolicy& policy) noexcept {
+  return (request.huge_pages != 0 || policy.huge_pages) && request.bytes >= huge_page &&
+         request.alignment <= huge_page;
 }
 
 std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept {
@@ -48,9 +49,9 @@ void* map_huge(std::size_t bytes) noexcept {
 
 }  // namespace
 
-void* allocate(const hal_allocation& request, const NumaBinding* binding) noexcept {
+void* allocate(const hal_allocation& request, const MemoryPolicy& policy) noexcept {
   void* address = nullptr;
-  if (in_huge_pages(request)) {
+  if (in_huge_pages(request, policy)) {
     address = map_huge(request.bytes);
   } else {
     address = ::operator new(request.bytes,
@@ -58,18 +59,18 @@ void* allocate(const hal_allocation& request, const NumaBinding* binding) noexce
                              std::nothrow);
   }
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (address != nullptr && binding != nullptr && request.bytes >= 2 * page) {
+  if (address != nullptr && policy.binding != nullptr && request.bytes >= 2 * page) {
     // Whole pages inside only: the pages at the ends may hold others' data.
     auto* const start =
         reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(address), page));
     const auto skipped = static_cast<std::size_t>(start - static_cast<std::byte*>(address));
-    binding->bind_memory(start, (request.bytes - skipped) / page * page);
+    policy.binding->bind_memory(start, (request.bytes - skipped) / page * page);
   }
   return address;
 }
 
-void release(const hal_allocation& request, void* address) noexcept {
-  if (in_huge_pages(request)) {
+void release(const hal_allocation& request, const MemoryPolicy& policy, void* address) noexcept {
+  if (in_huge_pages(request, policy)) {
     munmap(address, round_up(request.bytes, huge_page));
   } else {
     ::operator delete(address, std::align_val_t(std::max(request.alignment, least_alignment)));

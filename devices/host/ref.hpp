@@ -11,6 +11,14 @@ template <typename T>
 class RefCounted {
  public:
   void add_ref() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// For who finds the object without a reference: false when its end has begun.
+  [[nodiscard]] bool try_add_ref() const noexcept {
+    int references = references_.load(std::memory_order_relaxed);
+    while (references > 0 && !references_.compare_exchange_weak(references, references + 1,
+                                                                std::memory_order_acquire)) {
+    }
+    return references > 0;
+  }
   void drop_ref() const noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete static_cast<const T*>(this);

@@ -84,6 +84,7 @@ void HostStream::resume(bool by_worker) noexcept {
 
 bool HostStream::record(const Ref<Signal>& signal, const hal_site& site) noexcept {
   FailureRef failure;
+  std::uint64_t sequence = 0;
   {
     const std::lock_guard guard(lock_);
     if (state_.load(std::memory_order_relaxed) != State::idle) {
@@ -95,9 +96,14 @@ bool HostStream::record(const Ref<Signal>& signal, const hal_site& site) noexcep
       queue_.append(command, sizeof(RecordCommand));
       return true;
     }
-    signal->set_sequence(++enqueued_);
-    completed_.store(enqueued_, std::memory_order_release);
+    sequence = ++enqueued_;
+    signal->set_sequence(sequence);
+    completed_.store(sequence, std::memory_order_release);
     failure = failure_;
+  }
+  if (device_.tracing() && failure == nullptr) {
+    const std::uint64_t now = detail::now_ns();
+    device_.trace(RecordCommand(signal, site).describe(), *this, sequence, now, now);
   }
   signal->complete(std::move(failure), false);
   return true;
@@ -106,29 +112,43 @@ bool HostStream::record(const Ref<Signal>& signal, const hal_site& site) noexcep
 bool HostStream::wait_for(const Ref<Signal>& signal, const hal_site& site) noexcept {
   const bool harmless = signal->done() && signal->failure() == nullptr;
   bool begin = false;
+  std::uint64_t passed = 0;
   {
     const std::lock_guard guard(lock_);
     const bool idle = state_.load(std::memory_order_relaxed) == State::idle;
     if (idle && (harmless || failure_ != nullptr)) {
-      completed_.store(++enqueued_, std::memory_order_release);
-      return true;
-    }
-    void* room = queue_.reserve(sizeof(WaitCommand), alignof(WaitCommand));
-    if (room == nullptr) return false;
-    auto* command = new (room) WaitCommand(signal, site);
-    command->sequence = ++enqueued_;
-    queue_.append(command, sizeof(WaitCommand));
-    if (idle) {
-      // Claimed like a drainer's, so that the signal may be locked without this stream's lock.
-      state_.store(State::running, std::memory_order_release);
-      begin = true;
+      passed = ++enqueued_;
+      completed_.store(passed, std::memory_order_release);
+    } else {
+      void* room = queue_.reserve(sizeof(WaitCommand), alignof(WaitCommand));
+      if (room == nullptr) return false;
+      auto* command = new (room) WaitCommand(signal, site);
+      command->sequence = ++enqueued_;
+      queue_.append(command, sizeof(WaitCommand));
+      if (idle) {
+        // Claimed like a drainer's, so that the signal may be locked without this stream's lock.
+        state_.store(State::running, std::memory_order_release);
+        begin = true;
+      }
     }
   }
+  if (passed != 0) trace_instant(HAL_SPAN_WAIT, passed, site);
   if (begin) {
     auto& command = static_cast<WaitCommand&>(*queue_.front());
     if (!signal->park(command, *this)) resume(false);
   }
   return true;
+}
+
+void HostStream::trace_instant(std::int32_t kind, std::uint64_t sequence,
+                               const hal_site& site) const noexcept {
+  if (!device_.tracing()) return;
+  hal_span span{};
+  span.struct_size = sizeof(span);
+  span.kind = kind;
+  span.site = site;
+  const std::uint64_t now = detail::now_ns();
+  device_.trace(span, *this, sequence, now, now);
 }
 
 bool HostStream::take() noexcept {
@@ -234,20 +254,23 @@ void HostStream::adopt_failure(const FailureRef& failure) noexcept {
   failed_.store(true, std::memory_order_release);
 }
 
-bool HostStream::wait(std::uint64_t sequence, std::int64_t timeout_ns) noexcept {
+Waited HostStream::wait(std::uint64_t sequence, std::int64_t timeout_ns) noexcept {
   const bool may_help = timeout_ns < 0;
   const std::uint64_t deadline =
       may_help ? nobody : saturating_add(detail::now_ns(), static_cast<std::uint64_t>(timeout_ns));
   while (!completed(sequence)) {
+    if (device_.scheduler().dropping()) return Waited::dropped;
     if (may_help && take()) {
       drain(sequence, false);
       continue;
     }
     if (spin(sequence, deadline, may_help)) continue;
-    if (detail::now_ns() >= deadline) return completed(sequence);
+    if (detail::now_ns() >= deadline) {
+      return completed(sequence) ? Waited::completed : Waited::timed_out;
+    }
     sleep(sequence, deadline, may_help);
   }
-  return true;
+  return Waited::completed;
 }
 
 bool HostStream::spin(std::uint64_t sequence, std::uint64_t deadline,
@@ -276,6 +299,7 @@ void HostStream::sleep(std::uint64_t sequence, std::uint64_t deadline, bool may_
                    std::memory_order_seq_cst);
   }
   if (completed_.load(std::memory_order_seq_cst) >= sequence) return;
+  if (device_.scheduler().dropping()) return;
   if (may_help && state_.load(std::memory_order_seq_cst) == State::ready) return;
   std::int64_t left = -1;
   if (deadline != nobody) {

@@ -17,6 +17,13 @@ namespace hal::host {
 
 class HostDevice;
 
+/// How a wait ended.
+enum class Waited {
+  completed,
+  timed_out,
+  dropped,  ///< the device was quiesced: what is queued will never run
+};
+
 /// An in-order queue of commands. At any time at most one thread drains it: a worker of the device,
 /// or a thread that waits for it.
 class HostStream : public RefCounted<HostStream> {
@@ -44,14 +51,16 @@ class HostStream : public RefCounted<HostStream> {
   [[nodiscard]] FailureRef failure() noexcept;
   void forget_failure() noexcept;
 
-  /// Waits until `sequence` is completed; false when the time is over. Without a time limit the
-  /// calling thread may drain the stream itself up to there.
-  bool wait(std::uint64_t sequence, std::int64_t timeout_ns) noexcept;
+  /// Waits until `sequence` is completed. Without a time limit the calling thread may drain the
+  /// stream itself up to there.
+  Waited wait(std::uint64_t sequence, std::int64_t timeout_ns) noexcept;
   /// Whether the calling thread is running a command of this stream.
   [[nodiscard]] bool runs_on_this_thread() const noexcept;
 
   /// Drains on a worker until the stream is empty, parked, or others have waited long enough.
   void work() noexcept;
+  /// Ends every wait on it: the device was quiesced.
+  void release_waiters() noexcept { wake_waiters(); }
   /// A signal it was parked on is done. `by_worker`: a worker of the device says so and will take
   /// it itself if it has nothing else to do.
   void resume(bool by_worker) noexcept;
@@ -87,6 +96,9 @@ class HostStream : public RefCounted<HostStream> {
   void wake_waiters() noexcept;
   [[nodiscard]] bool make_ready_if_idle() noexcept;
   void announce() noexcept;
+  /// A span of no length, of a record or wait that took effect when it was enqueued.
+  void trace_instant(std::int32_t kind, std::uint64_t sequence,
+                     const hal_site& site) const noexcept;
   void hand_over() noexcept;
 
   HostDevice& device_;

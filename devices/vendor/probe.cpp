@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -113,6 +112,16 @@ ProbeResult without_node(const Dialect& dialect, const Surroundings& surrounding
         "the {} at PCI address {} has no device node {}: its kernel driver is not loaded, "
         "or this container was not given the device",
         dialect.device_noun, devices.front(), pattern);
+  }
+  return result;
+}
+
+ProbeResult without_permission(const Dialect& dialect, const std::string& node,
+                               const std::string& library) {
+  ProbeResult result{.reason = Reason::permission, .library = library};
+  result.detail = fmt::format("this process may not read and write {}", node);
+  if (dialect.node_groups != nullptr) {
+    result.detail += fmt::format(": its user is not in the groups {}", dialect.node_groups);
   }
   return result;
 }
@@ -240,28 +249,29 @@ std::optional<int> query_version(const Library& library, const char* symbol, Pro
   return std::nullopt;
 }
 
-void judge_library(const Dialect& dialect, const Profile& profile, const Library& library,
-                   ProbeResult& result) {
+ProbeResult judge_library(const Dialect& dialect, const Profile& profile, const Library& library) {
+  ProbeResult result{.library = library.path()};
   if (const std::string symbol = missing_symbol(library, profile); !symbol.empty()) {
     result.reason = Reason::symbol_missing;
     result.detail = fmt::format("{} does not offer {}", library.path(), symbol);
-    return;
+    return result;
   }
   const std::optional<int> version = profile.version_symbol != nullptr
                                          ? query_version(library, profile.version_symbol, result)
                                          : version_in_file_name(library.path());
-  if (result.reason != Reason::none) return;
+  if (result.reason != Reason::none) return result;
   if (version) result.version = version_text(*version);
   if (version && *version < dialect.minimum_version) {
     result.reason = Reason::driver_too_old;
     result.detail =
         fmt::format("the driver {} has version {}, and HAL needs {} or newer", library.path(),
                     result.version, version_text(dialect.minimum_version));
-    return;
+    return result;
   }
   result.reason = Reason::not_driven;
   result.detail = fmt::format("the driver{}{} is here, but this version of HAL cannot drive it yet",
                               version ? " " : "", result.version);
+  return result;
 }
 
 }  // namespace
@@ -301,20 +311,15 @@ ProbeResult probe(const Dialect& dialect, const Surroundings& surroundings) {
     return without_library(dialect, surroundings, *failure);
   }
   const auto& library = std::get<Library>(found.library);
+  const ProbeResult verdict = judge_library(dialect, *found.profile, library);
+  // What is wrong with a library somebody named says more than a device that is missing.
+  const bool named = !surroundings.override_library.empty();
+  if (named && verdict.reason != Reason::not_driven) return verdict;
   if (!nodes.missing.empty()) {
     return without_node(dialect, surroundings, nodes.missing, library.path());
   }
-  ProbeResult result{.library = library.path()};
-  if (!nodes.denied.empty()) {
-    result.reason = Reason::permission;
-    result.detail = fmt::format("this process may not read and write {}", nodes.denied);
-    if (dialect.node_groups != nullptr) {
-      result.detail += fmt::format(": its user is not in the groups {}", dialect.node_groups);
-    }
-    return result;
-  }
-  judge_library(dialect, *found.profile, library, result);
-  return result;
+  if (!nodes.denied.empty()) return without_permission(dialect, nodes.denied, library.path());
+  return verdict;
 }
 
 }  // namespace hal::vendor

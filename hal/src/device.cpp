@@ -112,9 +112,7 @@ DeviceState::DeviceState(const hal_backend& api, hal_device_handle handle, std::
       id_(backend_ + ':' + std::to_string(index)),
       properties_(std::move(properties)) {}
 
-DeviceState::~DeviceState() {
-  if (spi::usable()) close();
-}
+DeviceState::~DeviceState() = default;
 
 Allocator& DeviceState::allocator() {
   std::call_once(allocator_made_, [this] { allocator_ = spi::make_allocator(*this); });
@@ -177,10 +175,14 @@ std::optional<Error> DeviceState::wait_for_all(const char* operation) {
 }
 
 void DeviceState::close() {
-  if (handle_ == nullptr) return;
-  allocator_.reset();
-  orphans_.clear();
-  api_.device_close(std::exchange(handle_, nullptr));
+  if (closed_.exchange(true)) return;
+  // The allocator and the handle stay as they are: a thread that did not know of the end may still
+  // be inside a call.
+  {
+    const std::lock_guard guard(mutex_);
+    orphans_.clear();
+  }
+  api_.device_close(handle_);
 }
 
 }  // namespace hal::detail

@@ -114,11 +114,16 @@ void shutdown() {
   if (spi::started) {
     const Devices devices = opened_devices();
     failure = wait_for_all(devices);
+    for (const auto& device : devices)
+      device->allocator().trim();
+    if (!spi::leave_for(spi::Phase::shut_down)) return;
     spi::quiesce_backends();
     for (const auto& device : devices)
       device->close();
+    spi::finish_configured_trace();
+  } else {
+    (void)spi::leave_for(spi::Phase::shut_down);
   }
-  if (spi::leave_for(spi::Phase::shut_down)) spi::finish_configured_trace();
   if (failure) throw *failure;
 }
 

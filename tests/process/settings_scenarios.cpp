@@ -73,6 +73,11 @@ int work_of_all_kinds() {
   all.stream.launch([](std::size_t, int*) {}, hal::over(1000).named("a \"quoted\" kernel\n"),
                     all.buffer);
   all.stream.call([] {}, "function");
+  Gate gate(all.stream);
+  const hal::Stream other = all.device.create_stream();
+  other.wait(all.stream.record());
+  gate.open();
+  other.synchronize();
   all.stream.synchronize();
   return 0;
 }
@@ -101,7 +106,7 @@ int set_variables() {
 /// Runs all loops itself and counts them.
 class CountingExecutor : public hal::HostExecutor {
  public:
-  [[nodiscard]] int concurrency() const noexcept override { return 1; }
+  [[nodiscard]] int concurrency() const noexcept override { return 2; }
   void parallel_for(std::size_t count, std::size_t, Body body) override {
     ++loops;
     body.run(body.context, 0, count);

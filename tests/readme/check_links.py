@@ -13,7 +13,8 @@ def main():
         sys.exit(f"there are no documents in {root}")
     broken = []
     for document in documents:
-        for target in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
+        text = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#]+)", text):
             if "://" not in target and not (document.parent / target).exists():
                 broken.append(f"{document.relative_to(root)} links to {target}, which does not exist")
     print("\n".join(broken))

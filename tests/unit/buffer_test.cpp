@@ -162,17 +162,18 @@ TEST_CASE("a count that overflows is out of memory") {
   }
 }
 
-TEST_CASE("no device, no stream and another device's stream are refused") {
+TEST_CASE("an empty device and an empty stream are refused") {
   const hal::Device none;
   const auto stream = host().create_stream();
   CHECK(error_of([&] { (void)none.allocate<int>(1, stream); }).code() == Errc::invalid_state);
   CHECK(error_of([&] { (void)host().allocate<int>(1, hal::Stream()); }).code() ==
-        Errc::invalid_argument);
+        Errc::invalid_state);
   const auto buffer = host().allocate<int>(1, stream);
-  CHECK(error_of([&] { buffer.record_use(hal::Stream()); }).code() == Errc::invalid_argument);
+  CHECK(error_of([&] { buffer.record_use(hal::Stream()); }).code() == Errc::invalid_state);
 }
 
 TEST_CASE("memory released while its stream is busy is reused by that stream and by no other") {
+  host().allocator().trim();  // blocks other tests left would do as well
   const auto busy = host().create_stream();
   const auto other = host().create_stream();
   Gate gate(busy);
@@ -192,6 +193,7 @@ TEST_CASE("memory released while its stream is busy is reused by that stream and
 }
 
 TEST_CASE("a use on another stream keeps memory from its own") {
+  host().allocator().trim();  // blocks other tests left would do as well
   const auto home = host().create_stream();
   const auto user = host().create_stream();
   auto buffer = host().allocate<std::uint8_t>(80001, home);

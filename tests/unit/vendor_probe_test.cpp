@@ -165,6 +165,13 @@ TEST_CASE("a stub is library_stub with the vendor's code") {
   CHECK(result.version.empty());
 }
 
+TEST_CASE("what is wrong with a library that was named comes before a missing device") {
+  Machine machine;
+  machine.remove("/dev");
+  CHECK(machine.probe_driver("stub").reason == Reason::library_stub);
+  CHECK(machine.probe_driver("healthy").reason == Reason::no_device_node);
+}
+
 TEST_CASE("a driver that answers with another code is init_failed with that code") {
   Machine machine;
   const ProbeResult result = machine.probe_driver("mismatch");

@@ -205,8 +205,13 @@ std::vector<PluginReport> take_plugins() {
     probes.push_back(start(path));
   const Clock::time_point deadline = Clock::now() + patience;
   std::vector<PluginReport> reports;
-  for (Probe& probe : probes)
-    reports.push_back(finish(probe, deadline));
+  for (Probe& probe : probes) {
+    PluginReport report = finish(probe, deadline);
+    const auto same = std::find_if(reports.begin(), reports.end(), [&](const PluginReport& other) {
+      return other.works() && other.backend["name"] == report.backend["name"];
+    });
+    reports.push_back(same == reports.end() ? std::move(report) : name_taken(probe.path, *same));
+  }
   return reports;
 }
 

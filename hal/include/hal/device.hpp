@@ -208,10 +208,10 @@ struct DeviceSummary {
 };
 [[nodiscard]] HAL_API std::vector<DeviceSummary> describe_devices();
 
-/// Waits for all work, gives all memory back and closes every device and backend, in order. Objects
-/// that still exist may be destroyed afterwards, but any use of HAL throws `invalid_state`. Without
-/// it, a process that ends awaits the host work that is running, drops what is queued, and calls no
-/// driver. Throws the first failure found, after everything is closed.
+/// Waits for all work, gives cached memory back and closes every device and backend, in order.
+/// Objects that still exist may be destroyed afterwards, but any use of HAL throws `invalid_state`.
+/// Without it, a process that ends awaits the host work that is running, drops what is queued, and
+/// calls no driver. Throws the first failure found, after everything is closed.
 HAL_API void shutdown();
 
 }  // namespace hal

@@ -156,7 +156,7 @@ template <int N, typename Body>
 hal_status run_over(void* object, const std::size_t begin[3], const std::size_t end[3],
                     hal_failure* failure) {
   return guarded(failure, [&] {
-    const Body& body = *static_cast<const Body*>(object);
+    const Body& body = static_cast<Carried<Body>*>(object)->get();
     std::apply(
         [&](auto... arguments) {
           const LocalKernel<decltype(body.kernel)> kernel = body.kernel;
@@ -189,7 +189,7 @@ template <typename Body>
 hal_status run_blocks(void* object, const std::size_t begin[3], const std::size_t end[3],
                       hal_failure* failure) {
   return guarded(failure, [&] {
-    const auto& launch = *static_cast<const BlocksBody<Body>*>(object);
+    const auto& launch = static_cast<Carried<BlocksBody<Body>>*>(object)->get();
     std::apply(
         [&](auto... arguments) {
           for (std::size_t z = begin[0]; z < end[0]; ++z) {

@@ -208,9 +208,9 @@ class HAL_API Stream {
         detail::callable_over<
             N, K, typename detail::LaunchArgument<std::remove_cvref_t<Args>>::type...>(),
         "the kernel must be callable, as const, with one index a dimension and the arguments");
-    Body body{
+    detail::Carried<Body> body(Body{
         std::forward<Kernel>(kernel),
-        {detail::LaunchArgument<std::remove_cvref_t<Args>>::convert(std::forward<Args>(args))...}};
+        {detail::LaunchArgument<std::remove_cvref_t<Args>>::convert(std::forward<Args>(args))...}});
     std::array<std::size_t, 3> extent{1, 1, 1};
     for (int axis = 0; axis < N; ++axis) {
       extent[static_cast<std::size_t>(3 - N + axis)] = space.extent[static_cast<std::size_t>(axis)];
@@ -233,11 +233,12 @@ class HAL_API Stream {
         std::is_invocable_v<const K&, Block,
                             typename detail::LaunchArgument<std::remove_cvref_t<Args>>::type&...>,
         "the kernel must be callable, as const, with a hal::Block and the arguments");
-    detail::BlocksBody<Body> body{
+    using InBlocks = detail::BlocksBody<Body>;
+    detail::Carried<InBlocks> body(InBlocks{
         {std::forward<Kernel>(kernel),
          {detail::LaunchArgument<std::remove_cvref_t<Args>>::convert(std::forward<Args>(args))...}},
         space.grid,
-        space.block};
+        space.block});
     check_blocks(space);
     enqueue_launch({sizeof(hal_host_launch),
                     {space.grid.z, space.grid.y, space.grid.x},
@@ -253,11 +254,12 @@ class HAL_API Stream {
   template <std::invocable Function>
   void call(Function&& function, const char* name = nullptr,
             std::source_location where = std::source_location::current()) const {
-    std::decay_t<Function> body(std::forward<Function>(function));
+    using F = std::decay_t<Function>;
+    detail::Carried<F> body(F(std::forward<Function>(function)));
     enqueue_host_function({sizeof(hal_host_function), detail::closure_of(body),
                            [](void* object, hal_failure* failure) {
-                             return detail::guarded(failure,
-                                                    *static_cast<std::decay_t<Function>*>(object));
+                             F& held = static_cast<detail::Carried<F>*>(object)->get();
+                             return detail::guarded(failure, held);
                            },
                            detail::site_of(where, name)});
   }
@@ -293,7 +295,13 @@ class HAL_API Stream {
           std::source_location where = std::source_location::current()) const {
     std::vector<detail::element_of<Source>> out(detail::memory_ref(source).size_bytes /
                                                 sizeof(detail::element_of<Source>));
-    read_into(detail::memory_ref(out), detail::memory_ref(source), where);
+    try {
+      read_into(detail::memory_ref(out), detail::memory_ref(source), where);
+    } catch (...) {
+      // The copy may be queued still: a host function of this very stream is not let wait for it.
+      keep(std::make_shared<decltype(out)>(std::move(out)));
+      throw;
+    }
     return out;
   }
 

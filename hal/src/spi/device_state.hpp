@@ -5,6 +5,7 @@
 #include <hal/allocator.hpp>
 #include <hal/device.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -66,6 +67,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   [[nodiscard]] std::vector<std::shared_ptr<StreamState>> streams();
   void forget_done_orphans();
 
+  std::atomic<bool> closed_{false};
   std::mutex mutex_;
   std::vector<std::weak_ptr<StreamState>> streams_;
   std::vector<std::shared_ptr<StreamState>> orphans_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <source_location>
 #include <string_view>
@@ -68,15 +69,40 @@ void destroy(void* object) {
   static_cast<T*>(object)->~T();
 }
 
+/// An object on its way through the C boundary, where moving may not throw: what could throw when
+/// moved travels by address.
+template <typename T>
+class Carried {
+ public:
+  static constexpr bool direct = std::is_nothrow_move_constructible_v<T> && alignof(T) <= 64;
+
+  explicit Carried(T&& object) : held_(hold(std::move(object))) {}
+  [[nodiscard]] T& get() noexcept {
+    if constexpr (direct) {
+      return held_;
+    } else {
+      return *held_;
+    }
+  }
+
+ private:
+  using Held = std::conditional_t<direct, T, std::unique_ptr<T>>;
+  static Held hold(T&& object) {
+    if constexpr (direct) {
+      return std::move(object);
+    } else {
+      return std::make_unique<T>(std::move(object));
+    }
+  }
+  Held held_;
+};
+
 /// A closure over `object`, which the caller must keep until the backend has moved it.
 template <typename T>
-hal_closure closure_of(T& object) noexcept {
-  static_assert(alignof(T) <= 64, "a launch carries objects of at most 64 bytes alignment");
-  static_assert(std::is_nothrow_move_constructible_v<T>,
-                "kernels, host functions and their arguments must move without throwing");
-  constexpr bool trivial = std::is_trivially_copyable_v<T>;
-  return {&object, sizeof(T), alignof(T), trivial ? nullptr : &relocate<T>,
-          std::is_trivially_destructible_v<T> ? nullptr : &destroy<T>};
+hal_closure closure_of(Carried<T>& object) noexcept {
+  using C = Carried<T>;
+  return {&object, sizeof(C), alignof(C), std::is_trivially_copyable_v<C> ? nullptr : &relocate<C>,
+          std::is_trivially_destructible_v<C> ? nullptr : &destroy<C>};
 }
 
 inline hal_site site_of(const std::source_location& where, const char* name) noexcept {
