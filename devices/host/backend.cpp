@@ -167,8 +167,8 @@ hal_status status_of(Waited waited, hal_failure* failure) noexcept {
   if (waited == Waited::completed) return HAL_STATUS_OK;
   if (waited == Waited::timed_out) return HAL_STATUS_TIMEOUT;
   detail::copy_text(failure->message,
-                    "HAL was shut down, so the work waited for will never run: shut it down after "
-                    "the last wait");
+                    "HAL has ended in this process, so the work waited for will never run: end it "
+                    "after the last wait");
   return HAL_STATUS_INVALID_STATE;
 }
 

@@ -16,10 +16,10 @@
  *   devices: the core answers `unsupported`, naming it. Entries marked REQUIRED may not be NULL.
  * - Every function may be called from any thread at any time. None may throw across the boundary.
  * - A function that fails returns the status and fills `*failure` (never NULL where declared).
- * - The core has checked arguments: handles are live, sizes do not overflow, ranges lie inside their
- *   allocation where the core knows it. A backend need not check them again.
- * - Functions that enqueue return before the work is done, or after: both are right. Everything else
- *   about order is as `hal/stream.hpp` says.
+ * - The core has checked arguments: handles are live, sizes do not overflow, ranges lie inside
+ * their allocation where the core knows it. A backend need not check them again.
+ * - Functions that enqueue return before the work is done, or after: both are right. Everything
+ * else about order is as `hal/stream.hpp` says.
  */
 
 #include <stddef.h>
@@ -63,9 +63,9 @@ typedef struct hal_event_object* hal_event_handle;
 typedef struct hal_failure {
   size_t struct_size;
   int32_t has_vendor_code;
-  int32_t has_origin;          /**< the origin_* fields are filled: the failure is asynchronous */
+  int32_t has_origin; /**< the origin_* fields are filled: the failure is asynchronous */
   int64_t vendor_code;
-  uint64_t origin_stream;      /**< the core's stream id, as given to stream_create */
+  uint64_t origin_stream; /**< the core's stream id, as given to stream_create */
   uint64_t origin_sequence;
   char vendor_name[64];
   char message[512];
@@ -76,8 +76,8 @@ typedef struct hal_failure {
 
 /** Where in a program a piece of work was enqueued. Texts live as long as the program. */
 typedef struct hal_site {
-  const char* file;            /**< may be NULL */
-  const char* name;            /**< name of the kernel or host function; may be NULL */
+  const char* file; /**< may be NULL */
+  const char* name; /**< name of the kernel or host function; may be NULL */
   uint32_t line;
 } hal_site;
 
@@ -86,20 +86,20 @@ typedef struct hal_site {
 /** The state of a backend, found without creating a context on any device. */
 typedef struct hal_probe {
   size_t struct_size;
-  int32_t reason;              /**< a value of `hal::Reason`; 0: available */
+  int32_t reason; /**< a value of `hal::Reason`; 0: available */
   int32_t has_vendor_code;
   int64_t vendor_code;
-  char library[512];           /**< the library in use, or the one that was tried */
-  char version[64];            /**< of the driver or runtime; empty: unknown */
-  char detail[512];            /**< one sentence for a person */
+  char library[512]; /**< the library in use, or the one that was tried */
+  char version[64];  /**< of the driver or runtime; empty: unknown */
+  char detail[512];  /**< one sentence for a person */
 } hal_probe;
 
 /** Bits of `hal_device_description::features`; hal::Feature has the same order. */
 enum {
-  HAL_FEATURE_HOST_CODE = 1u << 0,        /**< runs C++ callables of the process (stream_launch_host) */
-  HAL_FEATURE_HOST_MEMORY = 1u << 1,      /**< the process may read and write device memory */
+  HAL_FEATURE_HOST_CODE = 1u << 0,   /**< runs C++ callables of the process (stream_launch_host) */
+  HAL_FEATURE_HOST_MEMORY = 1u << 1, /**< the process may read and write device memory */
   HAL_FEATURE_HOST_FUNCTION = 1u << 2,
-  HAL_FEATURE_TIMING = 1u << 3,           /**< events carry time */
+  HAL_FEATURE_TIMING = 1u << 3, /**< events carry time */
   HAL_FEATURE_PRIORITIES = 1u << 4,
   HAL_FEATURE_PINNED = 1u << 5,
   HAL_FEATURE_MANAGED = 1u << 6,
@@ -143,7 +143,7 @@ typedef struct hal_device_description {
   uint64_t max_grid_x, max_grid_y, max_grid_z;
   uint64_t shared_memory_per_block_bytes;
   uint64_t registers_per_block;
-  uint64_t cache_bytes;        /**< last-level cache */
+  uint64_t cache_bytes; /**< last-level cache */
   uint64_t memory_alignment_bytes;
   uint32_t features;
   uint32_t types;
@@ -153,16 +153,16 @@ typedef struct hal_device_description {
 
 enum {
   HAL_MEMORY_DEVICE = 0,
-  HAL_MEMORY_PINNED = 1,       /**< host memory the device can reach; copies from it are asynchronous */
+  HAL_MEMORY_PINNED = 1, /**< host memory the device can reach; copies from it are asynchronous */
   HAL_MEMORY_MANAGED = 2
 };
 
 typedef struct hal_allocation {
   size_t struct_size;
-  size_t bytes;                /**< > 0 */
-  size_t alignment;            /**< power of two */
-  int32_t kind;                /**< HAL_MEMORY_* */
-  int32_t huge_pages;          /**< a wish, not a duty */
+  size_t bytes;       /**< > 0 */
+  size_t alignment;   /**< power of two */
+  int32_t kind;       /**< HAL_MEMORY_* */
+  int32_t huge_pages; /**< a wish, not a duty */
 } hal_allocation;
 
 /** Where the two ends of a copy live. */
@@ -177,8 +177,8 @@ typedef struct hal_copy {
   size_t width, height, depth;
   size_t destination_pitch, destination_slice;
   size_t source_pitch, source_slice;
-  int32_t destination_place, source_place;   /**< HAL_PLACE_* */
-  hal_device_handle peer;      /**< the other device of this backend when an end is HAL_PLACE_PEER */
+  int32_t destination_place, source_place; /**< HAL_PLACE_* */
+  hal_device_handle peer; /**< the other device of this backend when an end is HAL_PLACE_PEER */
   hal_site site;
 } hal_copy;
 
@@ -195,22 +195,23 @@ typedef struct hal_fill {
 
 /** An object of the caller that a piece of work carries. The backend moves it into its own storage
  *  with `relocate` (NULL: the bytes may be copied) before the enqueueing call returns, and calls
- *  `destroy` (NULL: nothing to do) on the moved one exactly once, whether the work ran, failed or was
- *  dropped. The caller destroys its own, moved from or not. If the enqueueing call fails, nothing was
- *  moved. */
+ *  `destroy` (NULL: nothing to do) on the moved one exactly once, whether the work ran, failed or
+ * was dropped. The caller destroys its own, moved from or not. If the enqueueing call fails,
+ * nothing was moved. */
 typedef struct hal_closure {
   void* object;
-  size_t size, alignment;      /**< alignment <= 64 */
+  size_t size, alignment; /**< alignment <= 64 */
   void (*relocate)(void* to, void* from);
   void (*destroy)(void* object);
 } hal_closure;
 
-/** C++ code of the process over an index space. `run` is called for disjoint boxes [begin, end) that
- *  cover [0, extent) in any order and on any threads; it returns a status and fills `failure`. */
+/** C++ code of the process over an index space. `run` is called for disjoint boxes [begin, end)
+ * that cover [0, extent) in any order and on any threads; it returns a status and fills `failure`.
+ */
 typedef struct hal_host_launch {
   size_t struct_size;
-  size_t extent[3];            /**< slowest first; unused dimensions are 1, none is 0 */
-  size_t grain;                /**< fewest items worth a task of their own, >= 1 */
+  size_t extent[3]; /**< slowest first; unused dimensions are 1, none is 0 */
+  size_t grain;     /**< fewest items worth a task of their own, >= 1 */
   hal_closure body;
   hal_status (*run)(void* object, const size_t begin[3], const size_t end[3], hal_failure* failure);
   hal_site site;
@@ -248,7 +249,7 @@ typedef struct hal_span {
   uint64_t stream;
   uint64_t sequence;
   uint64_t begin_ns, end_ns;
-  uint64_t bytes;              /**< of copies and fills */
+  uint64_t bytes; /**< of copies and fills */
   hal_site site;
 } hal_span;
 
@@ -268,10 +269,11 @@ typedef struct hal_services {
 typedef struct hal_backend {
   size_t struct_size;
   uint32_t abi_major, abi_minor;
-  const char* name;            /**< REQUIRED. The part of a device id before ':', [a-z][a-z0-9_]* */
-  const char* description;     /**< REQUIRED. "Host CPU (oneTBB)" */
+  const char* name;        /**< REQUIRED. The part of a device id before ':', [a-z][a-z0-9_]* */
+  const char* description; /**< REQUIRED. "Host CPU (oneTBB)" */
 
-  /** REQUIRED. Fills *probe. Creates no context and starts no driver: the process may fork after. */
+  /** REQUIRED. Fills *probe. Creates no context and starts no driver: the process may fork after.
+   */
   void (*probe)(hal_probe* probe);
   /** REQUIRED. Number of devices, found as `probe` does; only called when available. */
   int32_t (*device_count)(void);
@@ -299,7 +301,8 @@ typedef struct hal_backend {
   void (*stream_destroy)(hal_stream_handle stream);
   /** REQUIRED. OK: all done. NOT_READY: not yet. Else the stream's first failure. Never waits. */
   hal_status (*stream_query)(hal_stream_handle stream, hal_failure* failure);
-  /** REQUIRED. Waits for what is enqueued at the call. OK, TIMEOUT, or the stream's first failure. */
+  /** REQUIRED. Waits for what is enqueued at the call. OK, TIMEOUT, or the stream's first failure.
+   */
   hal_status (*stream_synchronize)(hal_stream_handle stream, int64_t timeout_ns,
                                    hal_failure* failure);
   /** Waits for the stream, then forgets its failure. NULL: failures of this backend are final. */
@@ -322,8 +325,8 @@ typedef struct hal_backend {
   /** REQUIRED. Moves the event to this point of the stream. */
   hal_status (*stream_record)(hal_stream_handle stream, hal_event_handle event,
                               hal_failure* failure);
-  /** REQUIRED. Later work of the stream waits for the event's latest record at the time of the call,
-   *  and fails with its cause if that failed. Both belong to this backend. */
+  /** REQUIRED. Later work of the stream waits for the event's latest record at the time of the
+   * call, and fails with its cause if that failed. Both belong to this backend. */
   hal_status (*stream_wait)(hal_stream_handle stream, hal_event_handle event, hal_failure* failure);
   /** REQUIRED. As stream_query, for the latest record. */
   hal_status (*event_query)(hal_event_handle event, hal_failure* failure);
