@@ -46,7 +46,8 @@ configure() {
   local stamp="build/$1/configured-as"
   if [[ ! -f "build/$1/build.ninja" || $(cat "$stamp" 2>/dev/null) != "$(configured_as "$@")" ]]; then
     say "configuring $1"
-    cmake --preset "$@"
+    # --fresh, since options of an earlier configuration would stay in the cache.
+    cmake --fresh --preset "$@"
     configured_as "$@" >"$stamp"
   fi
 }
