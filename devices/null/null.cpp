@@ -30,6 +30,9 @@ namespace {
 constexpr const char* device_id = "null:0";
 constexpr std::size_t alignment = 64;
 
+// What the core offers; there from the entry function on.
+const hal_services* services = nullptr;
+
 template <std::size_t Size>
 void copy_text(char (&field)[Size], std::string_view text) {
   const std::size_t length = std::min(text.size(), Size - 1);
@@ -70,6 +73,8 @@ hal_status device_describe(int32_t, hal_device_description* out, hal_failure*) {
 
 // ---- 3. The objects -----------------------------------------------------------------------------
 
+using Lock = std::unique_lock<std::mutex>;
+
 // How a piece of work ended; `text` is filled when it failed.
 struct Outcome {
   hal_status status = HAL_STATUS_OK;
@@ -87,11 +92,12 @@ struct Record {
   std::vector<std::shared_ptr<Stream>> waiting;  // they cannot go on before this is done
 };
 
-// A piece of work is one of three things.
+// A piece of work is one of three things. `span` says for tracing which: its kind, bytes and site.
 struct Work {
   std::function<Outcome()> perform;
   std::shared_ptr<Record> signal;
   std::shared_ptr<Record> await;
+  hal_span span{};
 };
 
 // Owns everything made on it, so that what is left when it is closed goes with it. Its lock guards
@@ -175,8 +181,6 @@ void memory_free(hal_device_handle device, const hal_allocation*, void* address)
 
 // ---- 5. Streams ---------------------------------------------------------------------------------
 
-using Lock = std::unique_lock<std::mutex>;
-
 // The first failure stays, and everything after it is dropped. What a piece of work carries may use
 // HAL when it is destroyed, so that too happens without the lock.
 void perform(Stream& stream, Work work, Lock& lock) {
@@ -205,6 +209,31 @@ bool await(Stream& stream, Record& record) {
   return true;
 }
 
+uint64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// Tells whoever traces of a piece of work that is done. Without the lock: that is somebody's code.
+void trace(const Stream& stream, hal_span span, uint64_t begin_ns, Lock& lock) {
+  span.struct_size = sizeof(hal_span);
+  span.stream = stream.id;
+  span.sequence = stream.finished;
+  span.begin_ns = begin_ns;
+  span.end_ns = now_ns();
+  lock.unlock();
+  services->trace("null", &span);
+  lock.lock();
+}
+
+hal_span span_of(int32_t kind, uint64_t bytes, const hal_site& site) {
+  hal_span span{};
+  span.kind = kind;
+  span.bytes = bytes;
+  span.site = site;
+  return span;
+}
+
 // Performs what is queued. If another thread, or a host function further out on this one, is busy
 // with the stream, that one will come to what was added.
 void advance(Stream& stream, Lock& lock) {
@@ -217,6 +246,9 @@ void advance(Stream& stream, Lock& lock) {
     if (const auto& record = stream.queue.front().await; record && !await(stream, *record)) break;
     Work work = std::move(stream.queue.front());
     stream.queue.pop_front();
+    const hal_span span = work.span;
+    const bool traced = services->tracing() != 0 && stream.outcome.status == HAL_STATUS_OK;
+    const uint64_t begin_ns = traced ? now_ns() : 0;
     if (work.signal) {
       signal(stream, *work.signal);
       std::move(work.signal->waiting.begin(), work.signal->waiting.end(),
@@ -225,6 +257,7 @@ void advance(Stream& stream, Lock& lock) {
       perform(stream, std::move(work), lock);
     }
     ++stream.finished;
+    if (traced) trace(stream, span, begin_ns, lock);
   }
   stream.busy = false;
   stream.device.changed.notify_all();
@@ -334,9 +367,12 @@ hal_status stream_copy(hal_stream_handle handle, const hal_copy* copy, hal_failu
     });
     return Outcome{};
   };
+  const hal_span span =
+      span_of(HAL_SPAN_COPY, copy->width * copy->height * copy->depth, copy->site);
   return guarded(failure, [&] {
     Lock lock(object(handle)->device.mutex);
-    return enqueue(*object(handle), {.perform = work, .signal = {}, .await = {}}, lock);
+    return enqueue(*object(handle), {.perform = work, .signal = {}, .await = {}, .span = span},
+                   lock);
   });
 }
 
@@ -350,9 +386,12 @@ hal_status stream_fill(hal_stream_handle handle, const hal_fill* fill, hal_failu
     });
     return Outcome{};
   };
+  const hal_span span =
+      span_of(HAL_SPAN_FILL, fill->width * fill->height * fill->depth, fill->site);
   return guarded(failure, [&] {
     Lock lock(object(handle)->device.mutex);
-    return enqueue(*object(handle), {.perform = work, .signal = {}, .await = {}}, lock);
+    return enqueue(*object(handle), {.perform = work, .signal = {}, .await = {}, .span = span},
+                   lock);
   });
 }
 
@@ -412,7 +451,9 @@ hal_status stream_host_function(hal_stream_handle handle, const hal_host_functio
       if (outcome.status != HAL_STATUS_OK) add_origin(outcome.text, stream, sequence, site);
       return outcome;
     };
-    return enqueue(stream, {.perform = std::move(work), .signal = {}, .await = {}}, lock);
+    const hal_span span = span_of(HAL_SPAN_HOST_FUNCTION, 0, function->site);
+    return enqueue(stream, {.perform = std::move(work), .signal = {}, .await = {}, .span = span},
+                   lock);
   });
 }
 
@@ -436,14 +477,21 @@ hal_status stream_record(hal_stream_handle handle, hal_event_handle event, hal_f
     const auto record = std::make_shared<Record>();
     record->stream = &stream;
     object(event)->latest = record;
-    return enqueue(stream, {.perform = {}, .signal = record, .await = {}}, lock);
+    return enqueue(
+        stream,
+        {.perform = {}, .signal = record, .await = {}, .span = span_of(HAL_SPAN_RECORD, 0, {})},
+        lock);
   });
 }
 
 hal_status stream_wait(hal_stream_handle handle, hal_event_handle event, hal_failure* failure) {
   return guarded(failure, [&] {
     Lock lock(object(handle)->device.mutex);
-    return enqueue(*object(handle), {.perform = {}, .signal = {}, .await = object(event)->latest},
+    return enqueue(*object(handle),
+                   {.perform = {},
+                    .signal = {},
+                    .await = object(event)->latest,
+                    .span = span_of(HAL_SPAN_WAIT, 0, {})},
                    lock);
   });
 }
@@ -503,7 +551,8 @@ hal_backend make_table() {
 
 // The one function a plug-in exports.
 extern "C" __attribute__((visibility("default"))) const hal_backend* hal_backend_entry(
-    const hal_backend_request*, hal_failure*) {
+    const hal_backend_request* request, hal_failure*) {
+  services = request->services;
   static const hal_backend table = make_table();
   return &table;
 }

@@ -2,7 +2,7 @@
 // A backend that forgot a required entry.
 #include "changed_null.hpp"
 
-const hal_backend* hal_backend_entry(const hal_backend_request*, hal_failure*) {
+const hal_backend* changed_table() {
   static const hal_backend table = [] {
     hal_backend changed = null_table("incomplete");
     changed.stream_copy = nullptr;
