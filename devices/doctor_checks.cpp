@@ -52,7 +52,6 @@ Severity weight(Reason reason) {
     case Reason::no_device:
     case Reason::filtered_by_env:
     case Reason::not_driven:
-    case Reason::disabled:
       return Severity::info;
     case Reason::crashed:
     case Reason::not_a_plugin:
@@ -110,9 +109,8 @@ Finding check_backend(const Backend& backend, bool asked_for) {
   const std::string why(name(backend.reason));
   finding.found = backend.detail.empty() ? why : fmt::format("{}: {}", why, backend.detail);
   const bool wanted = asked_for || backend.plugin;
-  const bool in_the_way = backend.reason != Reason::not_driven &&
-                          backend.reason != Reason::filtered_by_env &&
-                          backend.reason != Reason::disabled;
+  const bool in_the_way =
+      backend.reason != Reason::not_driven && backend.reason != Reason::filtered_by_env;
   if (wanted && in_the_way) finding.severity = Severity::critical;
   if (finding.severity != Severity::info) finding.advice = advice(backend.reason);
   return finding;

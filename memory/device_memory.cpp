@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace hal::memory {
 
@@ -51,6 +52,10 @@ bool DeviceUpstream::reached(const detail::StreamPoint& point) noexcept {
 
 void DeviceUpstream::wait(const detail::StreamPoint& point) noexcept {
   point.stream->wait_until_reached(point.sequence);
+}
+
+std::uint64_t DeviceUpstream::stream_id(const detail::StreamState* stream) const noexcept {
+  return id_of(stream);
 }
 
 std::optional<MemoryInfo> DeviceUpstream::memory_info() noexcept {
@@ -108,6 +113,11 @@ void DeviceMemory::reset_peaks() {
   own_.reset_peaks();
 }
 
+std::vector<MemoryBlock> DeviceMemory::snapshot() const {
+  spi::require_usable("Allocator::snapshot");
+  return own_.snapshot();
+}
+
 std::size_t DeviceMemory::limit() const {
   spi::require_usable("Allocator::limit");
   return own_.limit();
@@ -116,6 +126,11 @@ std::size_t DeviceMemory::limit() const {
 void DeviceMemory::set_limit(std::size_t bytes) {
   spi::require_usable("Allocator::set_limit");
   own_.set_limit(bytes);
+}
+
+PressureSubscription DeviceMemory::on_pressure(PressureCallback callback) {
+  spi::require_usable("Allocator::on_pressure");
+  return own_.on_pressure(std::move(callback));
 }
 
 std::size_t DeviceMemory::trim() {

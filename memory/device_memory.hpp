@@ -8,9 +8,11 @@
 #include <hal/buffer.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hal::memory {
 
@@ -25,6 +27,7 @@ class DeviceUpstream final : public Upstream {
   void release(const hal_allocation& request, void* address) noexcept override;
   [[nodiscard]] bool reached(const detail::StreamPoint& point) noexcept override;
   void wait(const detail::StreamPoint& point) noexcept override;
+  [[nodiscard]] std::uint64_t stream_id(const detail::StreamState* stream) const noexcept override;
   [[nodiscard]] std::optional<MemoryInfo> memory_info() noexcept override;
 
  private:
@@ -33,7 +36,7 @@ class DeviceUpstream final : public Upstream {
 
 /// All memory of one device: a pool for each kind. What is seen as the device's `Allocator` is the
 /// pool of its own memory; pinned and managed memory is pooled too, since it takes a driver far
-/// longer to make, but is the host's and so outside the limit and the statistics.
+/// longer to make, but is the host's and so outside the limit and the statistics. `trim` is of all.
 class DeviceMemory final : public Allocator {
  public:
   explicit DeviceMemory(detail::DeviceState& device);
@@ -43,8 +46,10 @@ class DeviceMemory final : public Allocator {
   void release(void* address, std::span<const detail::StreamPoint> uses) override;
   [[nodiscard]] AllocatorStatistics statistics() const override;
   void reset_peaks() override;
+  [[nodiscard]] std::vector<MemoryBlock> snapshot() const override;
   [[nodiscard]] std::size_t limit() const override;
   void set_limit(std::size_t bytes) override;
+  [[nodiscard]] PressureSubscription on_pressure(PressureCallback callback) override;
   std::size_t trim() override;
 
   /// Memory of any kind, usable at once and from any stream.

@@ -103,7 +103,7 @@ SizeClassPool::Request SizeClassPool::make_request(std::size_t bytes, std::size_
                 fmt::format("the alignment is {}, but must be a power of two", alignment),
                 upstream_.device());
   }
-  Request request{bytes, {}, stream};
+  Request request{bytes, {}, stream, upstream_.stream_id(stream)};
   request.upstream = {sizeof(hal_allocation), 0, std::max(alignment, granule_), kind_,
                       huge_pages ? 1 : 0};
   const auto rounded = size_class(bytes, granule_);
@@ -129,16 +129,16 @@ void* SizeClassPool::reuse(const Request& request) {
       const auto own = shelf.waiting.find(request.stream);
       // The newest is the likeliest to be in a cache of the device.
       if (own != shelf.waiting.end() && !own->second.empty()) {
-        return hand_out(*own->second.back(), request.bytes);
+        return hand_out(*own->second.back(), request);
       }
     }
-    if (!shelf.ready.empty()) return hand_out(*shelf.ready.back(), request.bytes);
+    if (!shelf.ready.empty()) return hand_out(*shelf.ready.back(), request);
     oldest = oldest_waiting(shelf, request.stream);
   }
   for (const Snapshot& snapshot : oldest) {
     if (!all_reached(snapshot.uses)) continue;
     const std::lock_guard lock(mutex_);
-    if (Block* block = cached_block(snapshot)) return hand_out(*block, request.bytes);
+    if (Block* block = cached_block(snapshot)) return hand_out(*block, request);
   }
   return nullptr;
 }
@@ -157,14 +157,15 @@ std::vector<SizeClassPool::Snapshot> SizeClassPool::oldest_waiting(
   return oldest;
 }
 
-void* SizeClassPool::hand_out(Block& block, std::size_t bytes) noexcept {
+void* SizeClassPool::hand_out(Block& block, const Request& request) noexcept {
   // Drops no last reference to a stream, whose end would call the device: the caller holds the
   // block's stream, or a snapshot of its uses.
   block.uses.clear();
   block.live = true;
-  block.requested = bytes;
+  block.requested = request.bytes;
+  block.stream = request.stream_id;
   move_to(block, live_);
-  add(statistics_.requested, bytes);
+  add(statistics_.requested, request.bytes);
   add(statistics_.allocated, block.request.bytes);
   ++statistics_.live_blocks;
   --statistics_.cached_blocks;
@@ -199,13 +200,19 @@ void* SizeClassPool::make_room(const Request& request) {
     hopeless = limit_ != 0 && request.upstream.bytes > limit_;
   }
   if (hopeless) throw full(request, nullptr);
+  bool called = false;
   for (std::uint64_t waited = 0;;) {
     const std::int64_t releases_seen = statistics().device_releases;
     std::optional<Error> refusal;
     if (void* address = grow(request, refusal)) return address;
-    if (give_back_idle() == 0 && !wait_for_next(waited, newest) &&
-        !others_made_room(releases_seen)) {
-      throw full(request, refusal ? &*refusal : nullptr);
+    if (give_back_idle() == 0) {
+      if (!called && listeners_.call(request.upstream.bytes)) {
+        const std::lock_guard lock(mutex_);
+        newest = last_stamp_;  // what the callbacks released may have to be waited for
+      } else if (!wait_for_next(waited, newest) && !others_made_room(releases_seen)) {
+        throw full(request, refusal ? &*refusal : nullptr);
+      }
+      called = true;
     }
     if (void* address = reuse(request)) return address;
   }
@@ -271,6 +278,7 @@ void SizeClassPool::adopt(const Request& request, void* address) {
   block.address = address;
   block.live = true;
   block.requested = request.bytes;
+  block.stream = request.stream_id;
   block.list = &live_;
   block.position = node.begin();
   live_.splice(live_.end(), node);
@@ -411,6 +419,23 @@ void SizeClassPool::reset_peaks() {
   }
 }
 
+std::vector<MemoryBlock> SizeClassPool::snapshot() const {
+  std::vector<MemoryBlock> out;
+  {
+    const std::lock_guard lock(mutex_);
+    out.reserve(blocks_.size());
+    for (const auto& [address, block] : blocks_) {
+      out.push_back({.address = address,
+                     .bytes = block.request.bytes,
+                     .requested_bytes = block.live ? block.requested : 0,
+                     .stream = block.stream,
+                     .live = block.live});
+    }
+  }
+  std::ranges::sort(out, {}, &MemoryBlock::address);
+  return out;
+}
+
 std::size_t SizeClassPool::limit() const {
   const std::lock_guard lock(mutex_);
   return limit_;
@@ -419,6 +444,14 @@ std::size_t SizeClassPool::limit() const {
 void SizeClassPool::set_limit(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   limit_ = bytes;
+}
+
+PressureSubscription SizeClassPool::on_pressure(PressureCallback callback) {
+  if (!callback) {
+    throw Error(Errc::invalid_argument, "Allocator::on_pressure",
+                "the callback is empty; give a function", upstream_.device());
+  }
+  return listeners_.add(std::move(callback));
 }
 
 std::size_t SizeClassPool::trim() { return give_back_idle(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "pressure.hpp"
 #include "upstream.hpp"
 
 #include <hal/allocator.hpp>
@@ -42,8 +43,10 @@ class SizeClassPool final : public Allocator {
 
   [[nodiscard]] AllocatorStatistics statistics() const override;
   void reset_peaks() override;
+  [[nodiscard]] std::vector<MemoryBlock> snapshot() const override;
   [[nodiscard]] std::size_t limit() const override;
   void set_limit(std::size_t bytes) override;
+  [[nodiscard]] PressureSubscription on_pressure(PressureCallback callback) override;
   std::size_t trim() override;
 
  private:
@@ -56,6 +59,7 @@ class SizeClassPool final : public Allocator {
     void* address = nullptr;
     bool live = true;
     std::size_t requested = 0;  ///< by the buffer that has it
+    std::uint64_t stream = 0;   ///< id of the stream it was last handed out to
     std::uint64_t stamp = 0;    ///< when it was given back; no two are the same
     Uses uses;                  ///< to be reached before any stream may have it
     List* list = nullptr;
@@ -89,6 +93,7 @@ class SizeClassPool final : public Allocator {
     std::size_t bytes;  ///< as asked for
     hal_allocation upstream;
     const detail::StreamState* stream;
+    std::uint64_t stream_id;
   };
 
   [[nodiscard]] Request make_request(std::size_t bytes, std::size_t alignment, bool huge_pages,
@@ -107,7 +112,7 @@ class SizeClassPool final : public Allocator {
   // All of these need the lock.
   void adopt(const Request& request, void* address);
   [[nodiscard]] Blocks::node_type take_out(Block& block) noexcept;
-  [[nodiscard]] void* hand_out(Block& block, std::size_t bytes) noexcept;
+  [[nodiscard]] void* hand_out(Block& block, const Request& request) noexcept;
   [[nodiscard]] Block* cached_block(const Snapshot& snapshot) noexcept;
   [[nodiscard]] std::vector<Snapshot> oldest_waiting(Shelf& shelf,
                                                      const detail::StreamState* except);
@@ -117,6 +122,7 @@ class SizeClassPool final : public Allocator {
   Upstream& upstream_;
   const std::int32_t kind_;
   const std::size_t granule_;
+  detail::PressureListeners listeners_;
 
   mutable std::mutex mutex_;
   std::condition_variable call_ended_;

@@ -5,6 +5,7 @@
 #include <hal/allocator.hpp>
 #include <hal/device.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,9 @@ class Upstream {
   /// Whether the work up to that point is done, failed or not. Does not wait.
   [[nodiscard]] virtual bool reached(const detail::StreamPoint& point) noexcept = 0;
   virtual void wait(const detail::StreamPoint& point) noexcept = 0;
+  /// 0: no stream.
+  [[nodiscard]] virtual std::uint64_t stream_id(
+      const detail::StreamState* stream) const noexcept = 0;
 
   /// What the device says it has, if it says so.
   [[nodiscard]] virtual std::optional<MemoryInfo> memory_info() noexcept = 0;

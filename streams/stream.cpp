@@ -106,26 +106,30 @@ void Stream::enqueue_host_function(const hal_host_function& function) const {
   detail::note_enqueued(state, operation);
 }
 
-void Stream::keep(Owner owner) const {
-  const detail::StreamState& state = detail::require(*this, "Stream::copy");
+void Stream::keep(Owner owner, const std::source_location& where) const {
+  detail::StreamState& state = *state_;
   if (state.device().api().stream_host_function == nullptr) {
-    synchronize();
+    state.wait_until_reached(state.enqueued());
     return;
   }
-  call([owner = std::move(owner)] {});
+  call([owner = std::move(owner)] {}, "release of an owner", where);
 }
+
+void Stream::await_work() const noexcept { state_->wait_until_reached(state_->enqueued()); }
 
 void Stream::check_blocks(const Blocks& space) const {
   constexpr const char* operation = "Stream::launch";
-  const DeviceProperties& properties = detail::require(*this, operation).device().properties();
+  const detail::DeviceState& device = detail::require(*this, operation).device();
+  const DeviceProperties& properties = device.properties();
   const auto refuse = [&](const std::string& what, std::uint64_t asked, std::uint64_t limit) {
     throw Error(
         Errc::invalid_argument, operation,
         what + " is " + std::to_string(asked) + ", and the device allows " + std::to_string(limit),
-        properties.name);
+        device.id());
   };
   if (space.block.volume() == 0) {
-    throw Error(Errc::invalid_argument, operation, "a block has no threads: give it at least one");
+    throw Error(Errc::invalid_argument, operation, "a block has no threads: give it at least one",
+                device.id());
   }
   const std::size_t threads = space.block.volume();
   if (threads > properties.max_threads_per_block.value_or(threads)) {
@@ -174,13 +178,17 @@ void Stream::wait(const Event& event) const {
   const detail::EventState& target = detail::require(event, operation);
   if (!target.recorded()) return;
   if (state.device().backend() != target.device().backend()) {
-    call(detail::ForeignPoint(event), "wait for another backend");
+    if (state.device().api().stream_host_function == nullptr) {
+      event.synchronize();
+    } else {
+      call(detail::ForeignPoint(event), "wait for another backend");
+    }
     return;
   }
   spi::FailureBuffer failure;
   spi::check(state.device().api().stream_wait(state.handle(), target.handle(), &failure), failure,
              operation, state.device().id());
-  state.note_enqueued();
+  detail::note_enqueued(state, operation);
 }
 
 StreamStatus Stream::query() const {

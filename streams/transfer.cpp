@@ -97,10 +97,6 @@ bool overlap(const MemoryRef& a, std::size_t a_bytes, const MemoryRef& b, std::s
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-void note_uses(const Stream& stream, const MemoryRef& memory) {
-  if (memory.buffer != nullptr) memory.buffer->record_use(stream);
-}
-
 /// Gives the backend a copy that has been checked.
 void submit(StreamState& stream, const char* operation, const MemoryRef& destination,
             const Layout& destination_layout, const MemoryRef& source, const Layout& source_layout,
@@ -127,6 +123,43 @@ void submit(StreamState& stream, const char* operation, const MemoryRef& destina
   detail::note_enqueued(stream, operation);
 }
 
+struct Pattern {
+  const void* data;
+  std::size_t bytes;
+};
+
+/// Checks a fill and gives it to the backend.
+void submit_fill(StreamState& stream, const char* operation, const MemoryRef& destination,
+                 Pitch pitch, Box box, Pattern pattern, const std::source_location& where) {
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
+  if (box.width % pattern.bytes != 0) {
+    refuse(operation, stream,
+           "the box is " + std::to_string(box.width) +
+               " bytes wide, not a multiple of the value's " + std::to_string(pattern.bytes));
+  }
+  const Layout layout = lay_out(operation, stream, "destination", destination, pitch, box);
+  check_address(operation, stream, "destination", destination);
+  hal_device_handle peer = nullptr;
+  if (place(operation, stream, destination, peer) != HAL_PLACE_DEVICE) {
+    refuse(operation, stream, "a stream fills memory of its own device only");
+  }
+  hal_fill fill{};
+  fill.struct_size = sizeof(fill);
+  fill.destination = destination.data;
+  fill.width = box.width;
+  fill.height = box.height;
+  fill.depth = box.depth;
+  fill.pitch = layout.row;
+  fill.slice = layout.plane;
+  std::memcpy(fill.pattern, pattern.data, pattern.bytes);
+  fill.pattern_bytes = pattern.bytes;
+  fill.site = detail::site_of(where, nullptr);
+  spi::FailureBuffer failure;
+  spi::check(stream.device().api().stream_fill(stream.handle(), &fill, &failure), failure,
+             operation, stream.device().id());
+  detail::note_enqueued(stream, operation);
+}
+
 }  // namespace
 
 void Stream::enqueue_copy(const MemoryRef& destination, const MemoryRef& source, Owner owner,
@@ -145,9 +178,7 @@ void Stream::enqueue_copy(const MemoryRef& destination, const MemoryRef& source,
   }
   const Layout packed{source.size_bytes, source.size_bytes, source.size_bytes};
   submit(state, operation, destination, packed, source, packed, {source.size_bytes, 1, 1}, where);
-  note_uses(*this, destination);
-  note_uses(*this, source);
-  keep_all({std::move(owner), destination.keep, source.keep});
+  hold({&destination, &source}, std::move(owner), where);
 }
 
 void Stream::enqueue_copy_box(const MemoryRef& destination, Pitch destination_pitch,
@@ -164,55 +195,36 @@ void Stream::enqueue_copy_box(const MemoryRef& destination, Pitch destination_pi
     refuse(operation, state, "destination and source overlap: copy through a buffer in between");
   }
   submit(state, operation, destination, to, source, from, box, where);
-  note_uses(*this, destination);
-  note_uses(*this, source);
-  keep_all({std::move(owner), destination.keep, source.keep});
+  hold({&destination, &source}, std::move(owner), where);
 }
 
 void Stream::enqueue_fill(const MemoryRef& destination, const void* pattern,
                           std::size_t pattern_bytes, const std::source_location& where) const {
-  enqueue_fill_box(destination, {}, {destination.size_bytes, 1, 1}, pattern, pattern_bytes, where);
+  const Box whole{destination.size_bytes, 1, 1};
+  submit_fill(detail::require(*this, "Stream::fill"), "Stream::fill", destination, {}, whole,
+              {pattern, pattern_bytes}, where);
+  hold({&destination}, nullptr, where);
 }
 
 void Stream::enqueue_fill_box(const MemoryRef& destination, Pitch pitch, Box box,
                               const void* pattern, std::size_t pattern_bytes,
                               const std::source_location& where) const {
-  constexpr const char* operation = "Stream::fill";
-  StreamState& state = detail::require(*this, operation);
-  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
-  if (box.width % pattern_bytes != 0) {
-    refuse(operation, state,
-           "the box is " + std::to_string(box.width) +
-               " bytes wide, not a multiple of the value's " + std::to_string(pattern_bytes));
-  }
-  const Layout layout = lay_out(operation, state, "destination", destination, pitch, box);
-  check_address(operation, state, "destination", destination);
-  hal_device_handle peer = nullptr;
-  if (place(operation, state, destination, peer) != HAL_PLACE_DEVICE) {
-    refuse(operation, state, "a stream fills memory of its own device only");
-  }
-  hal_fill fill{};
-  fill.struct_size = sizeof(fill);
-  fill.destination = destination.data;
-  fill.width = box.width;
-  fill.height = box.height;
-  fill.depth = box.depth;
-  fill.pitch = layout.row;
-  fill.slice = layout.plane;
-  std::memcpy(fill.pattern, pattern, pattern_bytes);
-  fill.pattern_bytes = pattern_bytes;
-  fill.site = detail::site_of(where, nullptr);
-  spi::FailureBuffer failure;
-  spi::check(state.device().api().stream_fill(state.handle(), &fill, &failure), failure, operation,
-             state.device().id());
-  detail::note_enqueued(state, operation);
-  note_uses(*this, destination);
-  keep_all({destination.keep});
+  submit_fill(detail::require(*this, "Stream::fill_box"), "Stream::fill_box", destination, pitch,
+              box, {pattern, pattern_bytes}, where);
+  hold({&destination}, nullptr, where);
 }
 
-void Stream::keep_all(std::initializer_list<Owner> owners) const {
-  for (const Owner& owner : owners) {
-    if (owner != nullptr) keep(owner);
+void Stream::hold(std::initializer_list<const MemoryRef*> ends, Owner owner,
+                  const std::source_location& where) const {
+  try {
+    for (const MemoryRef* end : ends) {
+      if (end->buffer != nullptr) end->buffer->record_use(*this);
+      if (end->keep != nullptr) keep(end->keep, where);
+    }
+    if (owner != nullptr) keep(std::move(owner), where);
+  } catch (...) {
+    await_work();
+    throw;
   }
 }
 

@@ -89,6 +89,7 @@ hal_status device_describe(int32_t index, hal_device_description* out, hal_failu
     out->memory_total_bytes = share.node && share.node->memory_bytes > 0
                                   ? share.node->memory_bytes
                                   : host_memory().total_bytes;
+    out->memory_free_bytes = host_memory().available_bytes;
     out->compute_units = static_cast<std::uint64_t>(share.cores);
     if (topology.max_khz) out->clock_max_khz = *topology.max_khz;
     if (topology.cache_bytes) out->cache_bytes = *topology.cache_bytes;

@@ -10,6 +10,8 @@
 #include <hal/detail/closure.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace hal::host {
@@ -30,6 +32,17 @@ constexpr std::uint64_t busy_spin_ns = 3'000;    // the same while a loop has us
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/// Without memory, the one all such failures share: which of them it tells of matters less than
+/// that there is one.
+std::shared_ptr<Failure> new_failure() noexcept {
+  static const auto last_resort = std::make_shared<Failure>();
+  try {
+    return std::make_shared<Failure>();
+  } catch (const std::bad_alloc&) {
+    return last_resort;
+  }
 }
 
 }  // namespace
@@ -237,14 +250,14 @@ bool HostStream::execute(Command& command) noexcept {
 }
 
 void HostStream::fail(const Command& command, hal_status status, const hal_failure& text) noexcept {
-  auto failure = std::make_shared<Failure>();
+  const std::shared_ptr<Failure> failure = new_failure();
   failure->status = status;
   failure->text = text;
   // What a host function met elsewhere, or another stream's failure, names its own origin.
   if (text.has_origin == 0)
     device_.note_origin(failure->text, command.describe(), *this, command.sequence);
   const std::lock_guard guard(lock_);
-  failure_ = std::move(failure);
+  failure_ = failure;
   failed_.store(true, std::memory_order_release);
 }
 

@@ -429,7 +429,7 @@ void add_origin(hal_failure& failure, const Stream& stream, uint64_t sequence,
   failure.has_origin = 1;
   failure.origin_stream = stream.id;
   failure.origin_sequence = sequence;
-  const std::string name = site.name != nullptr ? std::string(" ") + site.name : "";
+  const std::string name = site.name != nullptr ? std::string(" '") + site.name + "'" : "";
   copy_text(failure.origin_operation, "host function" + name);
   const std::string place =
       site.file != nullptr ? std::string(site.file) + ':' + std::to_string(site.line) : "";

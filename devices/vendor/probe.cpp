@@ -304,7 +304,8 @@ ProbeResult probe(const Dialect& dialect, const Surroundings& surroundings) {
   const NodeState nodes = find_nodes(dialect, surroundings);
   if (dialect.open_only_with_device && !nodes.missing.empty() &&
       surroundings.override_library.empty()) {
-    return without_node(dialect, surroundings, nodes.missing, {});
+    return without_node(dialect, surroundings, nodes.missing,
+                        dialect.profiles.front().library_names.front());
   }
   const Found found = find_driver(dialect, surroundings);
   if (const auto* failure = std::get_if<LibraryFailure>(&found.library)) {

@@ -83,7 +83,8 @@ constexpr auto table = std::to_array<Row>({
     {.name = "HAL_MEMORY_LIMIT",
      .type = Type::bytes,
      .default_value = "0",
-     .description = "the most memory to take from each device; 0: no limit",
+     .description =
+         "the most to take of each device's own memory, not of pinned and managed; 0: no limit",
      .least = 0,
      .most = std::numeric_limits<std::int64_t>::max()},
     {.name = "HAL_CUDA_DRIVER",

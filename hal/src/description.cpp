@@ -18,6 +18,7 @@ struct Number {
 constexpr Number numbers[] = {
     {&hal_device_description::numa_node, &DeviceProperties::numa_node},
     {&hal_device_description::memory_total_bytes, &DeviceProperties::memory_total_bytes},
+    {&hal_device_description::memory_free_bytes, &DeviceProperties::memory_free_bytes},
     {&hal_device_description::compute_units, &DeviceProperties::compute_units},
     {&hal_device_description::clock_max_khz, &DeviceProperties::clock_max_khz},
     {&hal_device_description::subgroup_width, &DeviceProperties::subgroup_width},

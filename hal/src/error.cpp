@@ -90,7 +90,6 @@ constexpr Advice advices[] = {
     {Reason::not_a_plugin,
      "remove the file from HAL_PLUGINS, or name a shared object that exports hal_backend_entry"},
     {Reason::not_driven, "use another device, or a later version of HAL that drives this one"},
-    {Reason::disabled, "unset the HAL_* variable named in the detail"},
 };
 
 }  // namespace

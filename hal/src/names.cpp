@@ -52,7 +52,6 @@ constexpr Named<Reason> reason_names[] = {
     {Reason::crashed, "crashed"},
     {Reason::not_a_plugin, "not_a_plugin"},
     {Reason::not_driven, "not_driven"},
-    {Reason::disabled, "disabled"},
 };
 
 constexpr Named<Feature> feature_names[] = {

@@ -17,7 +17,7 @@ STATES = {"loaded", "absent", "refused"}
 REASONS = {
     "none", "library_absent", "dependency_missing", "library_stub", "abi_mismatch", "symbol_missing", "no_device",
     "no_device_node", "permission", "driver_too_old", "user_kernel_mismatch", "arch_unsupported", "filtered_by_env",
-    "device_lost", "init_failed", "crashed", "not_a_plugin", "not_driven", "disabled",
+    "device_lost", "init_failed", "crashed", "not_a_plugin", "not_driven",
 }  # fmt: skip
 FEATURES = {
     "host_code", "host_memory", "host_function", "timing", "priorities", "pinned", "managed", "peer", "huge_pages",

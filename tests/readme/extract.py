@@ -18,6 +18,7 @@ PIECES_HEAD = """\
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>

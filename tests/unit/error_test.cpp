@@ -22,7 +22,7 @@ using hal::Reason;
 
 constexpr int first_errc = static_cast<int>(Errc::invalid_argument);
 constexpr int last_errc = static_cast<int>(Errc::internal);
-constexpr int last_reason = static_cast<int>(Reason::disabled);
+constexpr int last_reason = static_cast<int>(Reason::not_driven);
 
 /// What guarded code that throws `exception` becomes for a user.
 template <typename Exception>

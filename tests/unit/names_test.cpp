@@ -33,7 +33,7 @@ bool all_named(Enum first, Enum last) {
 
 TEST_CASE("every enumerator has a name of its own") {
   CHECK(all_named(hal::Errc::invalid_argument, hal::Errc::internal));
-  CHECK(all_named(hal::Reason::none, hal::Reason::disabled));
+  CHECK(all_named(hal::Reason::none, hal::Reason::not_driven));
   CHECK(all_named(hal::Feature::host_code, hal::Feature::huge_pages));
   CHECK(all_named(hal::NumericType::f64, hal::NumericType::f16_matrix));
   CHECK(all_named(hal::MemoryKind::device, hal::MemoryKind::managed));

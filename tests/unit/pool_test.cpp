@@ -1,140 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory/size_class_pool.hpp"
 #include "memory/size_classes.hpp"
-#include "support/catch.hpp"
-
-#include <hal/error.hpp>
+#include "unit/pool_fixture.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdint>
-#include <functional>
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-namespace {
-
-using hal::Errc;
-using hal::Error;
-using hal::detail::StreamPoint;
-using hal::detail::StreamState;
-using hal::memory::SizeClassPool;
-
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
-
-/// A stream of the tests: how far it has come. The pool only ever passes it on.
-struct FakeStream {
-  std::atomic<std::uint64_t> done{0};
-};
-
-using Stream = std::shared_ptr<StreamState>;
-
-FakeStream& fake(const Stream& stream) { return *reinterpret_cast<FakeStream*>(stream.get()); }
-
-Stream make_stream() {
-  auto stream = std::make_shared<FakeStream>();
-  auto* state = reinterpret_cast<StreamState*>(stream.get());
-  return {std::move(stream), state};
-}
-
-/// A device of addresses without memory behind them.
-class FakeUpstream final : public hal::memory::Upstream {
- public:
-  std::size_t capacity = std::numeric_limits<std::size_t>::max();
-  std::size_t misalign_by = 0;
-  std::function<void(const StreamPoint&)> on_wait = [](const StreamPoint& point) {
-    fake(point.stream).done = point.sequence;
-  };
-  hal_allocation last{};
-
-  const std::string& device() const noexcept override { return device_; }
-
-  void* reserve(const hal_allocation& request) override {
-    const std::lock_guard lock(mutex_);
-    last = request;
-    if (request.bytes > capacity - used_) {
-      throw Error(Errc::out_of_memory, "memory_allocate", "the fake is full", device_);
-    }
-    next_ = (next_ + request.alignment - 1) / request.alignment * request.alignment;
-    const std::uintptr_t address = next_ + misalign_by;
-    next_ += request.bytes;
-    used_ += request.bytes;
-    held_[address] = request.bytes;
-    return reinterpret_cast<void*>(address);
-  }
-
-  void release(const hal_allocation& request, void* address) noexcept override {
-    const std::lock_guard lock(mutex_);
-    const auto found = held_.find(reinterpret_cast<std::uintptr_t>(address));
-    if (found == held_.end() || found->second != request.bytes) {
-      ++wrong_releases_;
-      return;
-    }
-    used_ -= found->second;
-    held_.erase(found);
-  }
-
-  bool reached(const StreamPoint& point) noexcept override {
-    return fake(point.stream).done >= point.sequence;
-  }
-  void wait(const StreamPoint& point) noexcept override {
-    ++waits;
-    on_wait(point);
-  }
-  std::optional<hal::MemoryInfo> memory_info() noexcept override {
-    return hal::MemoryInfo{3 * mib, 8 * mib};
-  }
-
-  std::size_t used() const {
-    const std::lock_guard lock(mutex_);
-    return used_;
-  }
-  int wrong_releases() const {
-    const std::lock_guard lock(mutex_);
-    return wrong_releases_;
-  }
-  std::atomic<int> waits{0};
-
- private:
-  const std::string device_ = "fake:0";
-  mutable std::mutex mutex_;
-  std::uintptr_t next_ = 1 << 20;
-  std::size_t used_ = 0;
-  int wrong_releases_ = 0;
-  std::map<std::uintptr_t, std::size_t> held_;
-};
-
-struct Fixture {
-  FakeUpstream upstream;
-  SizeClassPool pool{upstream, HAL_MEMORY_DEVICE, 64, 0};
-
-  void* take(std::size_t bytes, const Stream& stream = nullptr) {
-    return pool.allocate(bytes, 64, stream);
-  }
-  void give(void* address, std::vector<StreamPoint> uses = {}) { pool.release(address, uses); }
-};
-
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error was thrown");
-  throw std::logic_error("not reached");
-}
-
-}  // namespace
+using namespace pool_test;
 
 TEST_CASE("a size class wastes less than a quarter and is its own class") {
   for (std::size_t bytes = 1; bytes < 64 * mib; bytes += 1 + bytes / 7) {
@@ -395,6 +269,44 @@ TEST_CASE_METHOD(Fixture, "a use that is not reached after a wait does not hang 
   give(take(1 * kib, stream), {{stream, 4}});
   CHECK(error_of([&] { (void)take(2 * kib); }).code() == Errc::out_of_memory);
   CHECK(upstream.waits == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a snapshot lists live and cached blocks with what was asked for") {
+  const Stream stream = make_stream();
+  fake(stream).id = 42;
+  CHECK(pool.snapshot().empty());
+  void* a = take(1000, stream);
+  void* b = take(2000);
+  give(a, {{stream, 1}});
+  auto blocks = pool.snapshot();
+  REQUIRE(blocks.size() == 2);
+  CHECK(blocks[0].address == a);
+  CHECK(blocks[0].bytes == 1024);
+  CHECK(blocks[0].requested_bytes == 0);
+  CHECK(blocks[0].stream == 42);
+  CHECK_FALSE(blocks[0].live);
+  CHECK(blocks[1].address == b);
+  CHECK(blocks[1].bytes == 2048);
+  CHECK(blocks[1].requested_bytes == 2000);
+  CHECK(blocks[1].stream == 0);
+  CHECK(blocks[1].live);
+
+  fake(stream).done = 1;
+  CHECK(take(900) == a);
+  blocks = pool.snapshot();
+  REQUIRE(blocks.size() == 2);
+  CHECK(blocks[0].requested_bytes == 900);
+  CHECK(blocks[0].stream == 0);
+  CHECK(blocks[0].live);
+  give(a);
+  (void)pool.trim();
+  CHECK(pool.snapshot().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a snapshot is by address") {
+  for (int i = 0; i < 100; ++i)
+    (void)take(1000);
+  CHECK(std::ranges::is_sorted(pool.snapshot(), {}, &hal::MemoryBlock::address));
 }
 
 TEST_CASE_METHOD(Fixture, "running out of memory says what there is and what to do") {

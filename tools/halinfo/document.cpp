@@ -84,7 +84,8 @@ Json to_json(const hal::Backend& backend) {
   object["state"] = state(backend);
   object["reason"] = hal::name(backend.reason);
   object["detail"] = backend.detail;
-  object["advice"] = backend.available ? std::string_view() : hal::advice(backend.reason);
+  object["advice"] =
+      backend.available || backend.plugin ? std::string_view() : hal::advice(backend.reason);
   put(object, "library", backend.library, "none_needed");
   put(object, "version", backend.version, backend.available ? not_reported : "not_loaded");
   put(object, "vendor_code", backend.vendor_code);
@@ -103,8 +104,7 @@ Json to_json(const hal::DeviceSummary& device) {
   put(object, "numa_node", properties.numa_node);
   put(object, "driver_version", properties.driver_version, not_reported);
   put(object, "memory_total_bytes", properties.memory_total_bytes);
-  // Only an open device tells, and listing opens none.
-  put_unknown(object, "memory_free_bytes", "device_not_opened");
+  put(object, "memory_free_bytes", properties.memory_free_bytes);
   put(object, "compute_units", properties.compute_units);
   put(object, "clock_max_khz", properties.clock_max_khz);
   put(object, "subgroup_width", properties.subgroup_width);

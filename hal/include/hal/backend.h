@@ -147,6 +147,7 @@ typedef struct hal_device_description {
   uint64_t memory_alignment_bytes;
   uint32_t features;
   uint32_t types;
+  uint64_t memory_free_bytes; /**< now, if it can be told without opening the device */
 } hal_device_description;
 
 /* ---- what a backend is asked to do --------------------------------------------------------- */

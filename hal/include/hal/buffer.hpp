@@ -172,7 +172,7 @@ namespace detail {
 /// count * size, or SIZE_MAX, which no device has, when that overflows.
 [[nodiscard]] constexpr std::size_t saturating_bytes(std::size_t count, std::size_t size) noexcept {
   constexpr auto most = std::numeric_limits<std::size_t>::max();
-  return count > most / size ? most : count * size;
+  return size != 0 && count > most / size ? most : count * size;
 }
 
 }  // namespace detail

@@ -104,7 +104,8 @@ struct DeviceProperties {
   std::string driver_version;
   std::optional<std::uint64_t> numa_node;
   std::optional<std::uint64_t> memory_total_bytes;
-  std::optional<std::uint64_t> compute_units;  ///< multiprocessors; on the host: cores in use
+  std::optional<std::uint64_t> memory_free_bytes;  ///< when it was described; see `memory_info`
+  std::optional<std::uint64_t> compute_units;      ///< multiprocessors; on the host: cores in use
   std::optional<std::uint64_t> clock_max_khz;
   std::optional<std::uint64_t> subgroup_width;  ///< warp or wavefront size
   std::optional<std::uint64_t> max_threads_per_block;

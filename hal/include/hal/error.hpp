@@ -51,13 +51,12 @@ enum class Reason : std::int32_t {
   crashed = 15,       ///< A plug-in ended the process that probed it.
   not_a_plugin = 16,  ///< The file named is not a HAL plug-in.
   not_driven = 17,    ///< The driver is there, but this version of HAL cannot drive it yet.
-  disabled = 18,      ///< Switched off by a `HAL_*` variable.
 };
 
 /// The enumerator's own name, "library_absent".
 [[nodiscard]] HAL_API std::string_view name(Reason reason) noexcept;
 
-/// What a person can do about it, one sentence without a full stop's worth of jargon.
+/// What a person can do about it, one sentence without its full stop.
 [[nodiscard]] HAL_API std::string_view advice(Reason reason) noexcept;
 
 /// The piece of enqueued work that failed, where a failure is found later than it happened.

@@ -25,7 +25,8 @@ class HAL_API HostExecutor {
 
   /// Calls `body` for disjoint pieces that cover [0, count), at once where it can, and returns when
   /// all are done. Pieces have at least `grain` items, except perhaps the last. Called from several
-  /// threads at once. May not run anything else on the calling thread meanwhile.
+  /// threads at once. May not throw, nor
+  /// run anything else on the calling thread meanwhile.
   virtual void parallel_for(std::size_t count, std::size_t grain, Body body) = 0;
 };
 

@@ -63,7 +63,10 @@ struct Dim3 {
   std::size_t y = 1;
   std::size_t z = 1;
 
-  [[nodiscard]] constexpr std::size_t volume() const noexcept { return x * y * z; }
+  /// x * y * z, or the largest `std::size_t` where that overflows.
+  [[nodiscard]] constexpr std::size_t volume() const noexcept {
+    return detail::saturating_bytes(detail::saturating_bytes(x, y), z);
+  }
   friend constexpr bool operator==(Dim3, Dim3) noexcept = default;
 };
 

@@ -221,7 +221,7 @@ class HAL_API Stream {
                     detail::closure_of(body),
                     &detail::run_over<N, Body>,
                     detail::site_of(space.where, space.name)});
-    (note_use(args), ...);
+    note_uses(space.where, args...);
   }
 
   /// Calls `kernel(Block, arguments...)` once for every block of the grid; otherwise as above.
@@ -246,7 +246,7 @@ class HAL_API Stream {
                     detail::closure_of(body),
                     &detail::run_blocks<Body>,
                     detail::site_of(space.where, space.name)});
-    (note_use(args), ...);
+    note_uses(space.where, args...);
   }
 
   /// Calls `function()` once on the host, in the stream's order. It may use HAL, except to wait for
@@ -299,7 +299,7 @@ class HAL_API Stream {
       read_into(detail::memory_ref(out), detail::memory_ref(source), where);
     } catch (...) {
       // The copy may be queued still: a host function of this very stream is not let wait for it.
-      keep(std::make_shared<decltype(out)>(std::move(out)));
+      if (state_ != nullptr) keep(std::make_shared<decltype(out)>(std::move(out)), where);
       throw;
     }
     return out;
@@ -315,20 +315,36 @@ class HAL_API Stream {
   }
 
  private:
+  /// Tells buffers of a launch that was just enqueued. If that fails, their memory must not be
+  /// given back while the launch runs, so it waits.
+  template <typename... Args>
+  void note_uses(const std::source_location& where, const Args&... args) const {
+    try {
+      (note_use(where, args), ...);
+    } catch (...) {
+      await_work();
+      throw;
+    }
+  }
   template <typename T>
-  void note_use(const TypedBuffer<T>& buffer) const {
+  void note_use(const std::source_location&, const TypedBuffer<T>& buffer) const {
     buffer.record_use(*this);
   }
   template <typename T>
-  void note_use(const View<T>& view) const {
-    if (view.bytes().owner() != nullptr) keep(view.bytes().owner());
+  void note_use(const std::source_location& where, const View<T>& view) const {
+    if (view.bytes().owner() != nullptr) keep(view.bytes().owner(), where);
   }
   template <typename T>
-  void note_use(const T&) const noexcept {}
+  void note_use(const std::source_location&, const T&) const noexcept {}
 
   /// Keeps `owner` until what is enqueued now is done.
-  void keep(Owner owner) const;
-  void keep_all(std::initializer_list<Owner> owners) const;
+  void keep(Owner owner, const std::source_location& where) const;
+  /// The same for the ends of a copy or fill that was just enqueued, and for the owner given with
+  /// it.
+  void hold(std::initializer_list<const MemoryRef*> ends, Owner owner,
+            const std::source_location& where) const;
+  /// Waits for what is enqueued, whether it fails or not.
+  void await_work() const noexcept;
 
   void enqueue_copy(const MemoryRef& destination, const MemoryRef& source, Owner owner,
                     const std::source_location& where) const;
