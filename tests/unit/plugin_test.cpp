@@ -236,7 +236,7 @@ TEST_CASE("a failure on a null device sticks, with its cause, and travels along 
         CHECK(error.code() == hal::Errc::launch_failed);
         CHECK_THAT(error.message(), ContainsSubstring("the first cause"));
         REQUIRE(error.origin().has_value());
-        CHECK(error.origin()->operation == "host function thrower");
+        CHECK(error.origin()->operation == "host function 'thrower'");
         CHECK(error.origin()->stream == failing.id());
         CHECK(error.origin()->sequence == 1);
         CHECK_THAT(error.origin()->location, ContainsSubstring("plugin_test.cpp:"));

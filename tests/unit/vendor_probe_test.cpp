@@ -331,7 +331,7 @@ TEST_CASE("a library that is slow to open stays closed without a device, unless 
   machine.remove("/dev");
   const ProbeResult result = probe(dialect, machine.surroundings);
   CHECK(result.reason == Reason::no_device_node);
-  CHECK(result.library.empty());
+  CHECK(result.library.find('/') == std::string::npos);  // a name: nothing was opened
 
   machine.surroundings.override_library = drivers + "/libhalfake_healthy.so";
   CHECK_THAT(probe(dialect, machine.surroundings).library, ContainsSubstring("libhalfake_healthy"));
