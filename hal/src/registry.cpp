@@ -68,7 +68,6 @@ Registry& Registry::instance() {
 }
 
 Registry::Registry() : other_version_(find_other_version()) {
-  if (!other_version_.empty()) log::write(log::Level::error, other_version_);
   add_builtin();
   add_plugins();
 }
