@@ -17,7 +17,11 @@ class List(HalinfoTest):
         self.assertEqual(document["schema_version"], 1)
 
     def test_list_is_the_default(self):
-        self.assertEqual(self.json_of(), self.json_of("list"))
+        documents = [self.json_of(), self.json_of("list")]
+        for document in documents:
+            for device in document["devices"]:
+                del device["memory_free_bytes"]  # changes from one call to the next
+        self.assertEqual(*documents)
 
     def test_every_backend_has_a_row_with_a_state_and_a_reason(self):
         backends = {b["name"]: b for b in self.json_of()["backends"]}

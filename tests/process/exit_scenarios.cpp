@@ -103,7 +103,7 @@ int exit_from_another_thread() {
   return 1;
 }
 
-/// A wait that the end of the process, begun on another thread, may cut short with an error.
+/// What the end of the process, begun on another thread, may cut short with an error.
 template <typename Wait>
 void wait_for_the_end(Wait&& wait) {
   if (outcome(wait) == "invalid_state") std::this_thread::sleep_for(std::chrono::hours(1));
@@ -112,8 +112,10 @@ void wait_for_the_end(Wait&& wait) {
 int exit_in_a_host_function() {
   const Everything all;
   all.stream.call([] { std::exit(12); });
-  all.stream.call([] { say("queued work ran"); });
-  wait_for_the_end([&] { all.stream.synchronize(); });
+  wait_for_the_end([&] {
+    all.stream.call([] { say("queued work ran"); });
+    all.stream.synchronize();
+  });
   return 1;
 }
 
