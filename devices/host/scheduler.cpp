@@ -106,6 +106,8 @@ Ref<HostStream> Scheduler::look() noexcept {
   while (!found && !dropping() && !arena_.wants_workers()) {
     for (int pauses = 0; pauses < pauses_between_looks; ++pauses)
       cpu_pause();
+    // Woken on the core of the thread that enqueues, a looker would keep it from going on.
+    std::this_thread::yield();
     found = take();
     if (!found && detail::now_ns() - begin > look_ns) break;
   }
