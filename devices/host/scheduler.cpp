@@ -101,13 +101,13 @@ Ref<HostStream> Scheduler::look() noexcept {
     lookers_.fetch_sub(1, std::memory_order_seq_cst);
     return {};
   }
+  // It may have been woken on the core of the thread that enqueues, which shall go on first.
+  std::this_thread::yield();
   const std::uint64_t begin = detail::now_ns();
   Ref<HostStream> found;
   while (!found && !dropping() && !arena_.wants_workers()) {
     for (int pauses = 0; pauses < pauses_between_looks; ++pauses)
       cpu_pause();
-    // Woken on the core of the thread that enqueues, a looker would keep it from going on.
-    std::this_thread::yield();
     found = take();
     if (!found && detail::now_ns() - begin > look_ns) break;
   }
