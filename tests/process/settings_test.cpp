@@ -249,7 +249,8 @@ TEST_CASE("a program that owns the cores may run the loops itself") {
   CHECK(result.out == "right\nby its owner\nlate: invalid_state\n");
 }
 
-// A sanitizer's library must be loaded before any other, so nothing can be loaded before the program.
+// A sanitizer's library must be loaded before any other, so nothing can be loaded before the
+// program.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("two versions of the library in one process end the program with one sentence") {
   check_one_sentence(run("use-default-device", {{"LD_PRELOAD", HAL_TEST_PLUGINS "/libhal.so.9"}}),
