@@ -34,16 +34,15 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/// Without memory, the one all such failures share: which of them it tells of matters less than
-/// that there is one.
-std::shared_ptr<Failure> new_failure() noexcept {
-  static const auto last_resort = std::make_shared<Failure>();
-  try {
-    return std::make_shared<Failure>();
-  } catch (const std::bad_alloc&) {
-    return last_resort;
-  }
-}
+/// What a failure becomes when there is no memory to note it. Needs none itself.
+const Failure without_memory = [] {
+  Failure failure;
+  failure.status = HAL_STATUS_OUT_OF_MEMORY;
+  detail::clear(failure.text);
+  detail::copy_text(failure.text.message,
+                    "work failed, and there is no memory left to say why: free some and try again");
+  return failure;
+}();
 
 }  // namespace
 
@@ -114,10 +113,7 @@ bool HostStream::record(const Ref<Signal>& signal, const hal_site& site) noexcep
     completed_.store(sequence, std::memory_order_release);
     failure = failure_;
   }
-  if (device_.tracing() && failure == nullptr) {
-    const std::uint64_t now = detail::now_ns();
-    device_.trace(RecordCommand(signal, site).describe(), *this, sequence, now, now);
-  }
+  if (failure == nullptr) trace_instant(HAL_SPAN_RECORD, sequence, site);
   signal->complete(std::move(failure), false);
   return true;
 }
@@ -250,15 +246,18 @@ bool HostStream::execute(Command& command) noexcept {
 }
 
 void HostStream::fail(const Command& command, hal_status status, const hal_failure& text) noexcept {
-  const std::shared_ptr<Failure> failure = new_failure();
-  failure->status = status;
-  failure->text = text;
-  // What a host function met elsewhere, or another stream's failure, names its own origin.
-  if (text.has_origin == 0)
-    device_.note_origin(failure->text, command.describe(), *this, command.sequence);
-  const std::lock_guard guard(lock_);
-  failure_ = failure;
-  failed_.store(true, std::memory_order_release);
+  FailureRef noted;
+  try {
+    const auto failure = std::make_shared<Failure>(Failure{status, text});
+    // What a host function met elsewhere, or another stream's failure, names its own origin.
+    if (text.has_origin == 0) {
+      device_.note_origin(failure->text, command.describe(), *this, command.sequence);
+    }
+    noted = failure;
+  } catch (const std::bad_alloc&) {
+    noted = FailureRef(FailureRef(), &without_memory);
+  }
+  adopt_failure(noted);
 }
 
 void HostStream::adopt_failure(const FailureRef& failure) noexcept {
