@@ -37,7 +37,8 @@ class HostDevice {
   [[nodiscard]] ChunkPool& chunks() noexcept { return chunks_; }
   [[nodiscard]] const MemoryPolicy& memory() const noexcept { return memory_; }
 
-  /// Every object of the device is known to it.
+  /// Every object of the device is known to it: quiescing ends the waits on streams, and what a
+  /// program still holds when HAL ends stays reachable.
   void add(HostStream& stream);
   void remove(HostStream& stream) noexcept;
   void add(HostEvent& event);

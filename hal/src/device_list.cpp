@@ -13,6 +13,7 @@
 
 #include <charconv>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -122,12 +123,11 @@ Registry& usable_registry(const char* operation) {
 std::vector<Backend> backends() noexcept {
   return or_nothing([] {
     // Everything else throws this; here it can only be said.
-    static const bool said = [] {
+    static std::once_flag said;
+    std::call_once(said, [] {
       const std::string& other = Registry::instance().other_version();
       if (!other.empty()) log::write(log::Level::error, other);
-      return true;
-    }();
-    (void)said;
+    });
     std::vector<Backend> rows;
     for (const auto& backend : Registry::instance().backends())
       rows.push_back(backend->row());

@@ -195,7 +195,8 @@ class HAL_API Device {
 [[nodiscard]] HAL_API std::vector<Device> devices();
 
 /// The device with this id, "cuda:0"; "cuda" alone means the first of its kind. Throws `not_found`,
-/// listing the ids there are and why a backend of that name has none.
+/// listing the ids there are and why a backend of that name has none, and `invalid_argument` for
+/// what cannot be an id.
 [[nodiscard]] HAL_API Device device(std::string_view id);
 
 /// `HAL_DEVICE` if set, else the first real GPU, else "host:0".

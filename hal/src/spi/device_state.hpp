@@ -52,7 +52,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   /// that has a handle; of one that has none, nobody can take it back, so it is logged.
   [[nodiscard]] std::optional<Error> wait_for_all(const char* operation);
 
-  /// Gives all memory back and closes the device, once; everything is done. Called by shutdown.
+  /// Closes the device, once, when HAL cannot be used any more; everything is done. Called by
+  /// shutdown.
   void close();
 
  private:

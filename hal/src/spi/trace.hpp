@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <hal/detail/clock.hpp>
 #include <hal/trace.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 namespace hal::spi {
@@ -27,12 +27,6 @@ void start_configured_trace();
 /// Completes `HAL_TRACE`'s file; called at shutdown and exit. Never throws.
 void finish_configured_trace() noexcept;
 
-[[nodiscard]] inline std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
-
 /// A span on the calling thread, from construction to destruction, if somebody traces.
 class ScopedSpan {
  public:
@@ -43,11 +37,11 @@ class ScopedSpan {
     span_.device = device;
     span_.stream = stream;
     span_.bytes = bytes;
-    span_.begin_ns = now_ns();
+    span_.begin_ns = detail::now_ns();
   }
   ~ScopedSpan() {
     if (span_.begin_ns == 0) return;
-    span_.end_ns = now_ns();
+    span_.end_ns = detail::now_ns();
     emit(span_);
   }
   ScopedSpan(const ScopedSpan&) = delete;
