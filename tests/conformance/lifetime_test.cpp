@@ -143,6 +143,34 @@ TEST_CASE("a stream whose last handle is gone still runs what is enqueued") {
   CHECK(count == 1000);
 }
 
+TEST_CASE("waiting for a device waits for the work of streams whose last handle is gone") {
+  if (!conformance::can_hold_up()) return conformance::not_applicable("nothing can be queued");
+  const hal::Stream opener = device().create_stream();
+  std::atomic<bool> done{false};
+  Gate gate(opener);
+  {
+    const hal::Stream dropped = device().create_stream();
+    dropped.wait(opener.record());
+    dropped.call([&done] { done = true; });
+  }
+  gate.open();
+  device().synchronize();
+  CHECK(done);
+}
+
+TEST_CASE("a failure on a stream whose last handle is gone is nobody's any more") {
+  if (!conformance::can_hold_up()) return conformance::not_applicable("nothing can be queued");
+  const hal::Stream opener = device().create_stream();
+  Gate gate(opener);
+  {
+    const hal::Stream dropped = device().create_stream();
+    dropped.wait(opener.record());
+    dropped.call([] { throw std::runtime_error("nobody waits"); });
+  }
+  gate.open();
+  CHECK(conformance::outcome([] { device().synchronize(); }) == "ok");
+}
+
 TEST_CASE("an event outlives its stream and a wait outlives its event") {
   hal::Event event;
   {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/outcome.hpp"
+
 #include <hal/hal.hpp>
 
 #include <atomic>
@@ -36,29 +38,8 @@ void set_device(hal::Device device);
 /// Says that (part of) a test does not apply to this device.
 void not_applicable(std::string_view why);
 
-/// What became of `f()`: "ok", the name of the error's code, or "std::exception: ...".
-template <typename F>
-[[nodiscard]] std::string outcome(F&& f) {
-  try {
-    f();
-    return "ok";
-  } catch (const hal::Error& error) {
-    return std::string(hal::name(error.code()));
-  } catch (const std::exception& error) {
-    return std::string("std::exception: ") + error.what();
-  }
-}
-
-/// The error that `f()` throws.
-template <typename F>
-[[nodiscard]] hal::Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const hal::Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error was thrown where one had to be");
-}
+using hal_test::error_of;
+using hal_test::outcome;
 
 /// Waits until `condition()` holds; the watchdog ends a test in which it never does.
 template <typename F>

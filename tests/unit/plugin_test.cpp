@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/new_process.hpp"
+#include "support/outcome.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <hal/hal.hpp>
@@ -277,5 +278,31 @@ TEST_CASE("a null device's host function that waits for its own stream gets an e
     const hal::Stream stream = hal::device("null:0").create_stream();
     stream.call([&] { stream.synchronize(); });
     CHECK_THROWS_AS(stream.synchronize(), hal::Error);
+  });
+}
+
+TEST_CASE("a launch beyond the device's limits names the device and both numbers") {
+  in_new_process({"HAL_PLUGINS=" + plugin("limited")}, [] {
+    const hal::Stream stream = hal::device("limited:0").create_stream();
+    const auto refused = [&](hal::Dim3 grid, hal::Dim3 block, const std::string& numbers) {
+      const hal::Error error =
+          hal_test::error_of([&] { stream.launch([](hal::Block) {}, hal::blocks(grid, block)); });
+      CHECK(error.code() == hal::Errc::invalid_argument);
+      CHECK(error.device() == "limited:0");
+      CHECK_THAT(error.message(), ContainsSubstring(numbers));
+    };
+    refused({1}, {1025}, "1025, and the device allows 1024");
+    refused({1}, {1, 1, 65}, "65, and the device allows 64");
+    refused({1000001}, {1}, "1000001, and the device allows 1000000");
+    refused({1, 65536}, {1}, "65536, and the device allows 65535");
+    refused({1}, {0, 5}, "no threads");
+    // Threads whose number overflows are too many, not few or none.
+    constexpr std::size_t half = std::size_t{1} << 32U;
+    refused({1}, {half, half}, "the device allows 1024");
+    refused({1}, {half + 1, half, 3}, "the device allows 1024");
+    // Within the limits the answer is the null device's: it runs no kernels.
+    CHECK(hal_test::outcome([&] {
+            stream.launch([](hal::Block) {}, hal::blocks({1000000}, {1024}));
+          }) == "unsupported");
   });
 }
