@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/outcome.hpp"
+
 #include <hal/hal.hpp>
 
 #include <exception>
@@ -31,18 +33,7 @@ inline constexpr int cannot_be_tried = 77;
 /// Writes a line at once, past all buffers, from any thread and at any stage of the process's end.
 void say(std::string_view line);
 
-/// "ok" or the name of the error's code.
-template <typename F>
-[[nodiscard]] std::string outcome(F&& f) {
-  try {
-    f();
-    return "ok";
-  } catch (const hal::Error& error) {
-    return std::string(hal::name(error.code()));
-  } catch (const std::exception& error) {
-    return std::string("std::exception: ") + error.what();
-  }
-}
+using hal_test::outcome;
 
 /// A started device with one of everything on it.
 struct Everything {

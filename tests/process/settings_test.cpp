@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/program.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -18,31 +19,11 @@
 #include <vector>
 
 using Catch::Matchers::ContainsSubstring;
+using hal_test::TemporaryFolder;
 using process::describe;
 using process::run;
 
 namespace {
-
-/// A folder of this test's own, removed at its end.
-class Folder {
- public:
-  Folder()
-      : path_(std::filesystem::temp_directory_path() / ("hal-test-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::size_t file_count() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_),
-                                                  std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What a person sees of a program that was given something wrong.
 void check_one_sentence(const process::Result& result, const std::vector<std::string>& words) {
@@ -134,11 +115,11 @@ TEST_CASE("a HAL_DEVICE that is not there ends the program with one sentence") {
 }
 
 TEST_CASE("HAL_PLUGINS that names no plug-in ends the program with one sentence") {
-  const Folder folder;
-  const std::string text_file = folder / "plugin.txt";
+  const TemporaryFolder folder;
+  const std::string text_file = folder.file("plugin.txt");
   std::ofstream(text_file) << "this is no plug-in\n";
   check_one_sentence(run("plain", {{"HAL_PLUGINS", text_file}}), {"HAL_PLUGINS", text_file});
-  check_one_sentence(run("plain", {{"HAL_PLUGINS", folder / "absent.so"}}),
+  check_one_sentence(run("plain", {{"HAL_PLUGINS", folder.file("absent.so")}}),
                      {"HAL_PLUGINS", "absent.so"});
   check_one_sentence(run("plain", {{"HAL_PLUGINS", "/usr"}}), {"HAL_PLUGINS", "/usr"});
 }
@@ -152,12 +133,12 @@ TEST_CASE("a trace that cannot be written ends the program with one sentence") {
 TEST_CASE("HAL_TRACE writes a valid file of all that happened, at exit and at shutdown") {
   for (const char* scenario : {"work-of-all-kinds", "work-then-shut-down"}) {
     CAPTURE(scenario);
-    const Folder folder;
-    const process::Result result = run(scenario, {{"HAL_TRACE", folder / "trace.json"}});
+    const TemporaryFolder folder;
+    const process::Result result = run(scenario, {{"HAL_TRACE", folder.file("trace.json")}});
     INFO(describe(result));
     REQUIRE(result.status == 0);
-    CHECK(folder.file_count() == 1);
-    auto events = events_of(folder / "trace.json");
+    CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
+    auto events = events_of(folder.file("trace.json"));
     for (const char* kind : {"launch", "copy", "fill", "host_function", "record", "wait",
                              "synchronize", "allocate", "release"}) {
       CAPTURE(kind);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 
 #include <hal/hal.hpp>
 
@@ -20,19 +21,9 @@ using Catch::Matchers::ContainsSubstring;
 using hal::Errc;
 using hal::Error;
 using hal::MemoryKind;
+using hal_test::error_of;
 
 hal::Device host() { return hal::device("host:0"); }
-
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error was thrown");
-  throw std::logic_error("not reached");
-}
 
 /// Puts the limit back whatever happens in a test.
 class Limited {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 #include "support/self.hpp"
 
 #include <hal/config.hpp>
@@ -18,6 +19,7 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using hal::Errc;
 using hal::Error;
+using hal_test::error_of;
 
 namespace config = hal::config;
 
@@ -42,16 +44,6 @@ config::Variable variable(std::string_view name) {
     if (row.name == name) return row;
   }
   throw std::runtime_error("no such row");
-}
-
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::runtime_error("nothing was thrown");
 }
 
 bool accepts(const char* name, const char* value) {

@@ -3,6 +3,7 @@
 
 #include "memory/size_class_pool.hpp"
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 
 #include <hal/error.hpp>
 
@@ -28,6 +29,7 @@ using hal::Error;
 using hal::detail::StreamPoint;
 using hal::detail::StreamState;
 using hal::memory::SizeClassPool;
+using hal_test::error_of;
 
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = 1024 * kib;
@@ -129,16 +131,5 @@ struct Fixture {
   }
   void give(void* address, std::vector<StreamPoint> uses = {}) { pool.release(address, uses); }
 };
-
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error was thrown");
-  throw std::logic_error("not reached");
-}
 
 }  // namespace pool_test

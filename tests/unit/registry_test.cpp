@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/new_process.hpp"
+#include "support/outcome.hpp"
 
 #include <hal/hal.hpp>
 
@@ -15,23 +16,13 @@
 #include <vector>
 
 using Catch::Matchers::ContainsSubstring;
+using hal_test::error_of;
 using hal_test::in_new_process;
 
 namespace {
 
 const std::string failing_plugin = "HAL_PLUGINS=" HAL_TEST_PLUGINS "/failing_device.so";
 const std::string null_plugin = "HAL_PLUGINS=" HAL_TEST_NULL_PLUGIN;
-
-template <typename Call>
-hal::Error error_of(Call&& call) {
-  try {
-    call();
-  } catch (const hal::Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
-}
 
 hal::Error not_a_device(const std::string& id) {
   return error_of([&] { (void)hal::device(id); });
