@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <future>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -151,7 +154,11 @@ TEST_CASE("waiting for a device waits for the work of streams whose last handle 
   {
     const hal::Stream dropped = device().create_stream();
     dropped.wait(opener.record());
-    dropped.call([&done] { done = true; });
+    dropped.call([&done] {
+      // Long enough that a wait which does not look for this stream is over before.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      done = true;
+    });
   }
   gate.open();
   device().synchronize();

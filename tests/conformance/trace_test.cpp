@@ -118,6 +118,23 @@ TEST_CASE("work on a device is traced with its kind, stream, position and size")
   CHECK(copies[0].line > fills[0].line);
 }
 
+TEST_CASE("a record and a wait on an idle stream are traced too") {
+  using hal::trace::Kind;
+  if (!tells_of_its_work()) return;
+  const hal::Stream stream = device().create_stream();
+  const Recorder recorder;
+  const hal::Event event = stream.record();
+  event.synchronize();
+  stream.wait(event);
+  stream.synchronize();
+  const auto records = recorder.wait_for(Kind::record, stream.id(), 1);
+  const auto waits = recorder.wait_for(Kind::wait, stream.id(), 1);
+  REQUIRE(records.size() == 1);
+  REQUIRE(waits.size() == 1);
+  CHECK(records[0].sequence == 1);
+  CHECK(waits[0].sequence == 2);
+}
+
 TEST_CASE("launches and host functions are traced with their names") {
   using hal::trace::Kind;
   if (!tells_of_its_work()) return;

@@ -23,12 +23,12 @@ hal::Device host() { return hal::device("host:0"); }
 
 int cores() { return static_cast<int>(host().properties().compute_units.value()); }
 
-/// Holds as many streams as the device has workers inside host functions, until `open`.
+/// Holds workers inside host functions, each of a stream of its own, until `open`.
 class BusyWorkers {
  public:
-  BusyWorkers() {
+  explicit BusyWorkers(int count = cores()) {
     std::vector<std::future<void>> begun;
-    for (int i = 0; i < cores(); ++i) {
+    for (int i = 0; i < count; ++i) {
       streams_.push_back(host().create_stream());
       auto started = std::make_shared<std::promise<void>>();
       begun.push_back(started->get_future());
@@ -84,6 +84,41 @@ TEST_CASE("a thread that waits runs only its own stream's work") {
   CHECK(other_ran);
 }
 
+TEST_CASE("a thread that waits for the end of a loop runs no other stream's work meanwhile") {
+  if (cores() < 2) return;  // a loop is not shared
+  BusyWorkers busy(cores() - 1);
+  const std::thread::id here = std::this_thread::get_id();
+  const hal::Stream other = host().create_stream();
+  std::atomic<bool> shared{false};
+  std::atomic<bool> other_ran{false};
+  std::thread::id other_ran_on;
+  const auto wait_for = [](const std::atomic<bool>& flag, std::chrono::milliseconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (!flag && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+  };
+  const hal::Stream stream = host().create_stream();
+  stream.launch(
+      [&](std::size_t) {
+        // The one free worker holds the loop's other half, so that this thread comes to its end and
+        // waits while `other` is ready and has nobody.
+        if (std::this_thread::get_id() == here) return wait_for(shared, 30s);
+        shared = true;
+        other.call([&] {
+          other_ran_on = std::this_thread::get_id();
+          other_ran = true;
+        });
+        wait_for(other_ran, 50ms);
+      },
+      hal::over(2).with_grain(1));
+  stream.synchronize();
+  busy.open();
+  other.synchronize(std::chrono::hours(1));
+  CHECK(shared);
+  CHECK(other_ran);
+  CHECK(other_ran_on != here);
+}
+
 TEST_CASE("a thread that waits with a time limit runs nothing itself") {
   BusyWorkers busy;
   const hal::Stream stream = host().create_stream();
@@ -120,6 +155,47 @@ TEST_CASE("host functions on every worker may wait for a stream that nobody else
   for (const hal::Stream& stream : waiting)
     stream.synchronize();
   CHECK(done == cores() + 3);
+}
+
+TEST_CASE("workers asleep inside host functions are woken for the stream they wait for") {
+  std::promise<void> open;
+  std::promise<void> all_busy;
+  std::promise<void> begun;
+  const std::shared_future<void> gate = open.get_future().share();
+  const std::shared_future<void> go_on = all_busy.get_future().share();
+  const hal::Stream last = host().create_stream();
+  std::atomic<int> waiting{0};
+  std::vector<hal::Stream> streams;
+  for (int i = 0; i < cores(); ++i) {
+    streams.push_back(host().create_stream());
+    streams.back().call([last, go_on, &waiting] {
+      ++waiting;
+      go_on.wait();
+      last.synchronize();
+    });
+  }
+  while (waiting < cores())
+    std::this_thread::yield();
+
+  // With every worker busy, the thread that waits for it runs `blocker`: not a worker, so that
+  // nobody but those asleep is left for `last`.
+  const hal::Stream blocker = host().create_stream();
+  blocker.call([gate, &begun] {
+    begun.set_value();
+    gate.wait();
+  });
+  last.wait(blocker.record());
+  bool done = false;
+  last.call([&done] { done = true; });
+  std::thread helper([&] { blocker.synchronize(); });
+  begun.get_future().wait();
+  all_busy.set_value();
+  std::this_thread::sleep_for(20ms);  // past the time for which a waiting thread spins
+  open.set_value();
+  for (const hal::Stream& stream : streams)
+    stream.synchronize();
+  helper.join();
+  CHECK(done);
 }
 
 TEST_CASE("streams that never run dry leave a turn to others") {
